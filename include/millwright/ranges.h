@@ -19,6 +19,11 @@
  * A program with lists, or with states that it reads and writes, runs in the types that it declares. A value that
  * overflows in fp16 is then not finite, and a value that is lost is 0.
  *
+ * M4 and M6 add products in fixed point: a product below 2^-17 vanishes, and a sum that reaches 32768 on its way is
+ * infinite (docs/chip.md). With `compile.profile` of such a chip, "h16" or "h18g", the report also counts what that
+ * does to each matmul, linear, einsum, conv, conv_transpose and scaled_dot_product_attention (mw_ranges_product_at). It
+ * takes the operands of the fp32 run, rounded to fp16, so each operation is counted by itself.
+ *
  * The report is for one batch: another batch may have larger values. A compiler replaces some large constants, such as
  * a mask of -3.4e38 (mw_program_warning_at); the report counts them unchanged. All intermediate values are in memory at
  * once.
@@ -40,7 +45,8 @@ extern "C" {
 typedef struct mw_range_options {
     size_t struct_size;            /* set by mw_range_defaults */
     mw_compile_options compile;    /* MW_DEVICE_CPU on the engine, and no other; the values of `share.program` are
-                                    * copied, `share.trainer` is refused, `keep_folder` is not used */
+                                    * copied, `share.trainer` is refused, `keep_folder` is not used. `profile`: whose
+                                    * products are counted, beside the run in fp32; NULL = none */
     const mw_batch *batch;         /* a feed for each input; NULL = that of batch_path, or drawn */
     const char *batch_path;        /* a safetensors file with a tensor for each input, by its name */
     uint64_t seed;                 /* of what is drawn, as by mw_comparison_create */
@@ -70,6 +76,35 @@ typedef struct mw_range {
     double headroom;          /* log2(65504 / max_absolute), bits; infinity if that is 0 */
 } mw_range;
 
+/** What fixed-point sums make of the products of one operation: each is rounded to a multiple of 2^-16, and 2^-17 and
+ *  more are kept. Of a large operation only some results are counted, the same ones each time: `results` of
+ *  all_results. Strings live as long as the report. */
+typedef struct mw_range_product {
+    const mw_range *range;       /* the operation and its result */
+    const char *part;            /* "scores" or "values" of attention; else NULL */
+    const char *operands[2];     /* whose elements are multiplied: names as mw_range.tensor; NULL = computed inside */
+    bool is_gradient;            /* of the backward pass of a trainer's step: the loss scale moves it */
+    size_t results, all_results; /* counted, and there are */
+    size_t products;             /* that are not 0, of the results that are counted; so are all below */
+    size_t vanished;             /* of them: 0 in fixed point */
+    size_t dropped;              /* of the vanished ones: 2^-17 and more, by M6's rule (exponents sum to -17 or less) */
+    size_t nonzero;              /* results whose exact sum is not 0 */
+    size_t zeroed;               /* of them: 0 in fixed point */
+    size_t below_half;           /* of them: the exact sum is below 2^-17 */
+    size_t below_unit;           /* of them: below 2^-16; includes below_half */
+    double error;             /* of finite results: the root of (sum of squared errors / sum of squared exact sums) */
+    double peak;              /* the largest partial sum in the order of channels, divided by 32768 */
+    size_t overflowed;        /* results that are infinite */
+    size_t overflowed_on_way; /* of them: the last partial sum is below 32768 */
+    int room;   /* log2 of the factor that brings peak to 0.25 .. 0.5, also of operands beyond fp16; 0 if peak is 0 */
+    int wanted; /* log2 of the factor with which at most 1 % of the products vanish */
+    int scale;  /* the cure, log2 of a factor. Positive if much is lost: over 1 % of the results are zeroed, the error
+                 * is over 1 %, or most products vanish. Negative if a result is infinite. 0 = not needed, or
+                 * (is_stuck) no scale helps */
+    int scaled; /* what takes it: operand 0 or 1, and the result its inverse; -1 = the loss scale */
+    bool is_stuck; /* much is lost, or a result is infinite, and `room` leaves no scale that helps */
+} mw_range_product;
+
 typedef struct mw_ranges mw_ranges;
 
 /** Runs the graph in fp32 and measures its values.
@@ -77,14 +112,15 @@ typedef struct mw_ranges mw_ranges;
  *  options  NULL = mw_range_defaults()
  *  return   owned by the caller; NULL with err set. That values do not fit is no error
  *  errors   those of mw_program_create and mw_program_run; MW_ERROR_ARGUMENT for zeroed options, another device than
- *           the engine's CPU, share.trainer, a graph without outputs or a feed that is missing; MW_ERROR_SHAPE for a
- *           program with `?` extents (mw_graph_specialize); MW_ERROR_NUMERIC for a batch that is not finite;
- *           MW_ERROR_FILE, MW_ERROR_FORMAT for batch_path */
+ *           the engine's CPU, share.trainer, an unknown profile, a graph without outputs or a feed that is
+ *           missing; MW_ERROR_SHAPE for a program with `?` extents (mw_graph_specialize); MW_ERROR_NUMERIC for a
+ *           batch that is not finite; MW_ERROR_FILE, MW_ERROR_FORMAT for batch_path */
 MW_API mw_ranges *mw_ranges_create(const mw_graph *graph, const mw_range_options *options, mw_error *err);
 /** A report of the trainer's next step on a batch, as mw_ranges_create makes one of a graph. It covers forward and
  *  backward pass, gradients in the loss scale that the trainer has on its device, and the update, with its parameters
  *  and states. The step itself is not run: nothing of the trainer changes.
- *  trainer  the scale is that of its own device: one for MW_DEVICE_ANE shows what fp16 will hold
+ *  trainer  the scale is that of its own device: one for MW_DEVICE_ANE shows what fp16 will hold, and its profile says
+ *           whose products are counted
  *  batch    as for mw_trainer_step
  *  return   owned by the caller, with the allocator of the trainer; NULL with err set
  *  errors   those of mw_ranges_create, and of mw_trainer_step for the batch; MW_ERROR_UNSUPPORTED for a trainer of
@@ -95,8 +131,14 @@ MW_API void mw_ranges_destroy(mw_ranges *ranges);
 
 /** What a report came to. */
 typedef struct mw_ranges_info {
-    bool fits;    /* all elements of all values are finite and at most 65504. What is lost does not count */
-    size_t count; /* of the values that were measured */
+    bool fits;            /* all elements of all values are finite and at most 65504, and no product overflows. What is
+                           * lost does not count */
+    size_t count;         /* of the values that were measured */
+    const char *profile;  /* whose products were asked for; NULL = none. Lives as long as the report */
+    bool fixed_point;     /* that profile adds products in fixed point */
+    size_t product_count; /* operations with counted products; attention counts twice */
+    int loss_scale;       /* log2 of the factor by which the loss scale of a step should change, as far as all gradients
+                           * have room; 0 = stay */
 } mw_ranges_info;
 
 /** What the report came to. Zeros for NULL. */
@@ -107,8 +149,12 @@ MW_API const mw_range *mw_ranges_at(const mw_ranges *ranges, size_t index);
 /** The values from the worst on: most elements that overflow or are not finite, then most that are lost, then least
  *  headroom. NULL beyond the last. */
 MW_API const mw_range *mw_ranges_worst_at(const mw_ranges *ranges, size_t place);
-/** The report as text, in lines of at most 120 bytes: a summary, what can be done, and a line for each value, the worst
- *  first; long names are cut. Freed with mw_string_free.
+/** The counts of products, from the worst on: most results that overflow, then the largest share of results that
+ *  become 0, then of products that vanish. NULL beyond the last, and where the profile has no fixed point. */
+MW_API const mw_range_product *mw_ranges_product_at(const mw_ranges *ranges, size_t place);
+/** The report as text, in lines of at most 120 bytes: a summary, what can be done, the same of products if they were
+ *  counted, with a line for each operation that has some, and a line for each value, the worst first; long names
+ *  are cut. Freed with mw_string_free.
  *  errors  MW_ERROR_MEMORY; MW_ERROR_ARGUMENT for NULL */
 MW_API char *mw_ranges_print(const mw_ranges *ranges, mw_error *err);
 

@@ -5,6 +5,7 @@
 #include "base/number/float_mode.h"
 #include "graph/ir/ir.h"
 #include "inspect/feed.h"
+#include "inspect/products.h"
 #include "runtime/program/lowered.h"
 #include "runtime/trainer/step/trainer_compare.h"
 
@@ -42,6 +43,8 @@ typedef struct ranges_request {
     mw__compare_fill *fill;
     void *user;
     const mw_allocator *allocator; /* of the report; NULL = the C library's heap */
+    const char *profile;           /* whose products are counted; NULL = none */
+    mw__arithmetic arithmetic;     /* of it */
 } ranges_request;
 
 typedef struct run {
@@ -147,6 +150,29 @@ static void sort_items(mw_ranges *ranges)
         qsort(ranges->order, ranges->count, sizeof *ranges->order, compare_items);
 }
 
+static mw_status measure_run(const run *r, mw_error *err)
+{
+    MW_TRY(measure_values(r, true, err));
+    MW_TRY(mw_program_run(r->program, err));
+    return measure_values(r, false, err);
+}
+
+static mw_status measure_with_products(const run *r, mw_error *err)
+{
+    const mw__range_product_source source = {.graph = r->request->graph,
+                                             .program = r->program,
+                                             .values = r->values,
+                                             .items = r->items,
+                                             .count = r->count,
+                                             .arithmetic = r->request->arithmetic};
+    mw__range_products *products = mw__range_products_begin(&source, r->ranges->allocator, err);
+    mw_status status = products != NULL ? measure_run(r, err) : mw__status_or(err, MW_ERROR_MEMORY);
+    if (status == MW_OK)
+        status = mw__range_products_count(products, r->ranges, err);
+    mw__range_products_end(products);
+    return status;
+}
+
 static mw_status run_program(run *r, const mw_graph *shown, mw_error *err)
 {
     const ranges_request *request = r->request;
@@ -157,9 +183,7 @@ static mw_status run_program(run *r, const mw_graph *shown, mw_error *err)
     if (r->program == NULL)
         return mw__status_or(err, MW_ERROR_DEVICE);
     MW_TRY(request->fill(request->user, r->program, NULL, err));
-    MW_TRY(measure_values(r, true, err));
-    MW_TRY(mw_program_run(r->program, err));
-    return measure_values(r, false, err);
+    return r->ranges->fixed_point ? measure_with_products(r, err) : measure_run(r, err);
 }
 
 /* Lists, and the states of programs that were read, keep their type, so that what reads them must, too. */
@@ -173,10 +197,19 @@ static mw_graph *show(run *r, const mw__function *function, mw__arena *scratch, 
     return mw__compare_show(function, &same, scratch, &r->values, &r->count, err);
 }
 
+static mw_status keep_profile(const run *r, mw_error *err)
+{
+    const char *profile = r->request->profile;
+    r->ranges->profile = mw__arena_keep(&r->ranges->arena, profile, err);
+    r->ranges->fixed_point = profile != NULL && (r->request->arithmetic & MW__ARITHMETIC(product_fixed_point)) != 0;
+    return profile != NULL && r->ranges->profile == NULL ? MW_ERROR_MEMORY : MW_OK;
+}
+
 static mw_status run_all(run *r, mw__arena *scratch, mw_error *err)
 {
     const mw_graph *graph = r->request->graph;
     MW_TRY(mw__compare_check(graph, err));
+    MW_TRY(keep_profile(r, err));
     mw_graph *shown = show(r, mw__graph_main(graph), scratch, err);
     mw_status status = shown != NULL ? make_items(r, scratch, err) : mw__status_or(err, MW_ERROR_MEMORY);
     if (status == MW_OK)
@@ -217,6 +250,9 @@ static mw_ranges *measure_graph(const ranges_request *request, mw_error *err)
 
 static mw_ranges *of_function(const mw_graph *graph, const mw_range_options *o, mw_error *err)
 {
+    mw__arithmetic arithmetic = MW__ARITHMETIC_IEEE;
+    if (o->compile.profile != NULL && mw__arithmetic_parse(o->compile.profile, &arithmetic, err) != MW_OK)
+        return NULL;
     mw_compare_options feeds = mw_compare_defaults();
     feeds.reference = o->compile;
     feeds.batch = o->batch;
@@ -224,8 +260,13 @@ static mw_ranges *of_function(const mw_graph *graph, const mw_range_options *o, 
     feeds.seed = o->seed;
     mw_graph *copy = mw__inspect_function(graph, o->compile.function, err);
     mw__inspect_source source = {.options = &feeds, .graph = copy};
-    const ranges_request request = {
-        .graph = copy, .compile = &o->compile, .fill = mw__inspect_feed, .user = &source, .allocator = o->allocator};
+    const ranges_request request = {.graph = copy,
+                                    .compile = &o->compile,
+                                    .fill = mw__inspect_feed,
+                                    .user = &source,
+                                    .allocator = o->allocator,
+                                    .profile = o->compile.profile,
+                                    .arithmetic = arithmetic};
     mw_ranges *ranges = copy != NULL ? measure_graph(&request, err) : NULL;
     mw__graph_free(copy);
     return ranges;
@@ -266,7 +307,9 @@ static mw_status measure_step(void *user, const mw__trainer_next_step *step, mw_
                                     .compile = &compile,
                                     .fill = step->fill,
                                     .user = step->user,
-                                    .allocator = step->allocator};
+                                    .allocator = step->allocator,
+                                    .profile = step->profile,
+                                    .arithmetic = step->arithmetic};
     *out = measure_graph(&request, err);
     return *out != NULL ? MW_OK : mw__status_or(err, MW_ERROR_DEVICE);
 }

@@ -12,6 +12,12 @@ struct mw_ranges {
     mw_range *items;
     const mw_range **order; /* the worst first */
     size_t count;
+    const char *profile; /* whose products were asked for, or NULL */
+    bool fixed_point;    /* it has them */
+    mw_range_product *products;
+    const mw_range_product **product_order;
+    size_t product_count;
+    double gradient_headroom; /* the least of all results of a step's backward pass, bits */
 };
 
 /* ---- range.c ---- */

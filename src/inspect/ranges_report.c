@@ -3,6 +3,7 @@
 #include "base/text/printable.h"
 #include "base/text/text.h"
 #include "graph/ir/ir.h"
+#include "inspect/products.h"
 #include "inspect/ranges.h"
 
 #include <math.h>
@@ -24,8 +25,14 @@ mw_ranges_info mw_ranges_get_info(const mw_ranges *ranges)
     const mw_range *worst = mw_ranges_worst_at(ranges, 0);
     if (!mw__live_has(ranges, MW__LIVE_RANGES))
         return (mw_ranges_info){0};
-    return (mw_ranges_info){.fits = worst == NULL || worst->overflowed + worst->not_finite == 0,
-                            .count = ranges->count};
+    const mw_range_product *product = mw_ranges_product_at(ranges, 0);
+    const bool fits = worst == NULL || worst->overflowed + worst->not_finite == 0;
+    return (mw_ranges_info){.fits = fits && (product == NULL || product->overflowed == 0),
+                            .count = ranges->count,
+                            .profile = ranges->profile,
+                            .fixed_point = ranges->fixed_point,
+                            .product_count = ranges->product_count,
+                            .loss_scale = mw__range_products_loss_scale(ranges)};
 }
 
 const mw_range *mw_ranges_at(const mw_ranges *ranges, size_t index)
@@ -36,6 +43,11 @@ const mw_range *mw_ranges_at(const mw_ranges *ranges, size_t index)
 const mw_range *mw_ranges_worst_at(const mw_ranges *ranges, size_t place)
 {
     return mw__live_has(ranges, MW__LIVE_RANGES) && place < ranges->count ? ranges->order[place] : NULL;
+}
+
+const mw_range_product *mw_ranges_product_at(const mw_ranges *ranges, size_t place)
+{
+    return mw__live_has(ranges, MW__LIVE_RANGES) && place < ranges->product_count ? ranges->product_order[place] : NULL;
 }
 
 /* ---- text ---- */
@@ -115,6 +127,8 @@ static void put_all(mw__text *text, const mw_ranges *ranges)
     const totals t = count_all(ranges);
     put_summary(text, ranges, &t);
     put_hints(text, &t);
+    if (ranges->profile != NULL)
+        mw__range_products_print(text, ranges);
     if (ranges->count > 0)
         mw__text_puts(text, "  bits  smallest   largest   min |x|  beyond not fin    lost subnorm  value\n");
     for (size_t i = 0; i < ranges->count; i++)

@@ -97,6 +97,7 @@ static void test_looks_into_programs_take_null(void)
     CHECK(!mw_ranges_get_info(NULL).fits && mw_ranges_get_info(NULL).count == 0);
     CHECK(!mw_chip_report_get_info(NULL).passes && mw_chip_report_get_info(NULL).finding_count == 0);
     CHECK(mw_ranges_at(NULL, 0) == NULL && mw_ranges_worst_at(NULL, 0) == NULL);
+    CHECK(mw_ranges_product_at(NULL, 0) == NULL && mw_ranges_get_info(NULL).profile == NULL);
     mw_plan_destroy(NULL);
     CHECK_INT(mw_plan_get_totals(NULL).step_count, 0);
     CHECK(!mw_plan_step_at(NULL, 0, NULL) && !mw_plan_buffer_at(NULL, 0, NULL));

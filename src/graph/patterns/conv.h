@@ -10,6 +10,7 @@
 #ifndef MW__GRAPH_PATTERNS_CONV_H
 #define MW__GRAPH_PATTERNS_CONV_H
 
+#include "base/visible.h"
 #include "graph/ir/ir.h"
 
 #define MW__CONV_AXES 3
@@ -23,7 +24,7 @@ typedef struct mw__conv {
 } mw__conv;
 
 /* The numbers of a conv or conv_transpose; false if extents are not known or the operation is not valid. */
-bool mw__conv_read(const mw__op *op, mw__conv *out);
+MW__SIBLING bool mw__conv_read(const mw__op *op, mw__conv *out);
 /* Elements that a dilated kernel covers. */
 int64_t mw__conv_cover(const mw__conv *conv, int axis);
 /* Zeros after x that the last window reaches; negative = elements of x that no window reaches. */

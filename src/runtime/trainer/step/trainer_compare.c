@@ -97,10 +97,19 @@ static mw_status compare_devices(mw_trainer *t, mw_error *err)
 
 static mw_status show_step(mw_trainer *t, mw__trainer_look *look, void *user, mw_error *err)
 {
+    mw__target target;
     mw__trainer_build b = {.trainer = t};
+    MW_TRY(mw__target_resolve(&t->compile, &target, err));
     mw_status status = build_again(t, &b, err);
-    const mw__trainer_next_step step = {
-        .graph = b.graph, .threads = t->compile.threads, .allocator = t->allocator, .fill = fill_feeds, .user = t};
+    const bool is_fixed = (target.arithmetic & MW__ARITHMETIC(product_fixed_point)) != 0;
+    const bool on_ane = target.device->mask == MW_DEVICE_ANE && (is_fixed || t->compile.profile != NULL);
+    const mw__trainer_next_step step = {.graph = b.graph,
+                                        .threads = t->compile.threads,
+                                        .allocator = t->allocator,
+                                        .profile = on_ane ? target.profile : NULL,
+                                        .arithmetic = on_ane ? target.arithmetic : MW__ARITHMETIC_IEEE,
+                                        .fill = fill_feeds,
+                                        .user = t};
     if (status == MW_OK)
         status = look(user, &step, err);
     mw__graph_free(b.graph);

@@ -24,7 +24,9 @@ typedef struct mw__trainer_next_step {
     const mw_graph *graph; /* forward, backward and update; freed after the look */
     int threads;
     const mw_allocator *allocator;
-    mw__compare_fill *fill; /* feeds a program of the graph as the step is fed, for `user` */
+    const char *profile;       /* of a trainer for the ANE, if it was given one, or adds in fixed point; else NULL */
+    mw__arithmetic arithmetic; /* that */
+    mw__compare_fill *fill;    /* feeds a program of the graph as the step is fed, for `user` */
     void *user;
 } mw__trainer_next_step;
 
