@@ -104,7 +104,8 @@ static void test_an_option_without_effect_is_refused(void)
     CHECK_MW(2, NULL, "--profile h13 has no effect without --device ane", "run", "net", "--profile", "h13");
     CHECK_MW(2, NULL, "--profile h13 has no effect", "compare", "net", "--device", "cpu", "--profile", "h13");
     CHECK_MW(2, NULL, "is no profile", "bench", "net", "--device", "ane", "--profile", "h99");
-    CHECK_MW(2, NULL, "--profile has no effect here", "ranges", "net", "--profile", "h13");
+    CHECK_MW(2, NULL, "is no profile", "ranges", "net", "--profile", "h99");
+    CHECK_MW(2, NULL, "--inputs has no effect with --training", "ranges", "--training", "net.json", "--inputs", "x");
     CHECK_MW(2, NULL, "--device is the CPU", "ranges", "net", "--device", "ane");
     CHECK_MW(2, NULL, "--threads has no effect with --chip", "plan", "net", "--chip", "m1", "--threads", "1");
     CHECK_MW(2, NULL, "--svg has no effect with --time", "plan", "net", "--chip", "m1", "--time", "--svg", "plan.svg");

@@ -48,11 +48,15 @@ const tool_command tool_commands[] = {
      "the "
      "same inputs. Exit code 3 if they differ by more than the tolerance.",
      tool_compare_options, tool_compare},
-    {"ranges", "FILE", 1, 1, "which values of a model do not fit into fp16",
+    {"ranges", "[FILE]", 0, 1, "which values of a model do not fit into fp16",
      "Runs a model in fp32 on the CPU, on drawn inputs or on those of --inputs, and says of each value how large and "
      "how "
-     "small it gets: what would be infinite, subnormal or 0 in fp16, the worst first. Exit code 3 if a value is beyond "
-     "65504 or not finite.",
+     "small it gets: what would be infinite, subnormal or 0 in fp16, the worst first. --training does so for the first "
+     "step of a recipe of mw train: forward, backward and update, in the loss scale of its device. --profile h16 or "
+     "h18g "
+     "also counts what fixed-point sums of M4 or M6 do to the products of each operation: products below the grid of "
+     "2^-16, results that become 0, partial sums that come near 32768, and the scale that would help. Exit code 3 if a "
+     "value is beyond 65504 or not finite, or a sum overflows.",
      tool_ranges_options, tool_ranges},
     {"gradcheck", "FILE", 1, 1, "the gradients of a model against differences",
      "Makes the weights of a model trainable (--layers chooses some) and compares the gradient of its first result by "

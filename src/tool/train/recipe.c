@@ -193,16 +193,31 @@ static int run_training(training *t)
     return fit_and_measure(t, &fit);
 }
 
+/* Shows the batch with which mw train begins. */
+static bool look_at_step(training *t, const mw_fit_options *fit)
+{
+    mw_loader_options options = mw_loader_defaults(t->data.training, t->batch);
+    options.seed = fit->data.seed;
+    mw_loader *loader = mw_loader_create(&options, t->err);
+    const mw_batch *batch = loader != NULL ? mw_loader_next(loader, t->err) : NULL;
+    const bool good = batch != NULL && t->over->look(t->over->look_user, t->trainer, batch, t->err);
+    mw_loader_destroy(loader);
+    return good;
+}
+
 static int build_alone(training *t)
 {
+    mw_fit_options fit = {0};
     bool built = training_place_files(t) && open_data(t) && training_build(t);
     if (built && t->over->built != NULL)
         t->over->built(t->over->compile->passes.report_user, t->graph);
     built = built && training_make_trainer(t);
     if (built)
-        training_make_fit(t); /* asks for the other fields */
+        fit = training_make_fit(t); /* asks for the other fields */
     if (built)
         config_finish(&t->c, field_condition);
+    if (built && t->over->look != NULL && t->err->status == MW_OK && !t->c.refused)
+        built = look_at_step(t, &fit);
     return t->c.refused ? TOOL_USAGE : t->err->status == MW_OK && built ? TOOL_DONE : TOOL_FAILED;
 }
 

@@ -26,6 +26,9 @@ typedef struct recipe_overrides {
     const char *loss;
     const mw_compile_options *compile;                /* its chip, profile and passes; NULL = as they are */
     void (*built)(void *user, const mw_graph *graph); /* recipe_build: gets network and loss, and report_user */
+    /* recipe_build: gets the trainer and the first batch of a training; or NULL. False with err set if it fails */
+    bool (*look)(void *user, mw_trainer *trainer, const mw_batch *batch, mw_error *err);
+    void *look_user;
 } recipe_overrides;
 
 /* Trains as the settings say and writes what they ask for.
