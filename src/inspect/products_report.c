@@ -11,19 +11,41 @@ enum { COLUMNS = 120 };
 
 /* ---- the loss scale ---- */
 
-/* Down if a gradient overflows; else up as much as one of them wants, and no further than all have room. */
-int mw__range_products_loss_scale(const mw_ranges *ranges)
+/* What the gradients want: down if one overflows, else up. */
+static int wanted_loss_scale(const mw_ranges *ranges)
 {
-    int up = 0, down = 0, room = (int)fmin(ranges->gradient_headroom, 60.0) - 1; /* a bit is left */
+    int up = 0, down = 0;
     for (size_t i = 0; i < ranges->product_count; i++) {
         const mw_range_product *p = &ranges->products[i];
-        if (!p->is_gradient)
-            continue;
-        up = p->scale > up ? p->scale : up;
-        down = p->scale < down ? p->scale : down;
-        room = p->peak > 0.0 && p->room < room ? p->room : room;
+        up = p->is_gradient && p->scale > up ? p->scale : up;
+        down = p->is_gradient && p->scale < down ? p->scale : down;
     }
-    return down < 0 ? down : up < room ? up : room > 0 ? room : 0;
+    return down < 0 ? down : up;
+}
+
+/* How far up all gradients have room. */
+static int room_of_gradients(const mw_ranges *ranges)
+{
+    int room = (int)fmin(ranges->gradient_headroom, 60.0) - 1; /* a bit is left */
+    for (size_t i = 0; i < ranges->product_count; i++) {
+        const mw_range_product *p = &ranges->products[i];
+        room = p->is_gradient && p->peak > 0.0 && p->room < room ? p->room : room;
+    }
+    return room > 0 ? room : 0;
+}
+
+/* 32768 is the largest loss scale. */
+static int room_of_loss_scale(const mw_ranges *ranges)
+{
+    const int room = room_of_gradients(ranges);
+    const int largest = ranges->loss_scale > 0.0 ? 15 - ilogb(ranges->loss_scale) : 0;
+    return largest < 0 ? 0 : largest < room ? largest : room;
+}
+
+int mw__range_products_loss_scale(const mw_ranges *ranges)
+{
+    const int wanted = wanted_loss_scale(ranges), room = room_of_loss_scale(ranges);
+    return wanted < room ? wanted : room;
 }
 
 /* ---- text ---- */
@@ -69,6 +91,8 @@ static void put_cure(mw__text *text, const mw_range_product *p)
         snprintf(line, sizeof line,
                  "         cure: none by a scale: sums reach %.2g of 32768, and 2^%d is wanted; split the sum in parts",
                  p->peak, p->wanted);
+    else if (p->scale != 0 && p->scaled < 0 && p->peak == 0.0)
+        snprintf(line, sizeof line, "         cure: loss scale x 2^%d", p->scale);
     else if (p->scale != 0 && p->scaled < 0)
         snprintf(line, sizeof line, "         cure: loss scale x 2^%d (up to 2^%d fits)", p->scale, p->room);
     else if (p->scale != 0)
@@ -116,13 +140,18 @@ static void put_summary(mw__text *text, const mw_ranges *ranges, const product_t
 
 static void put_loss_scale(mw__text *text, const mw_ranges *ranges)
 {
-    const int scale = mw__range_products_loss_scale(ranges);
-    if (scale == 0)
+    const int scale = mw__range_products_loss_scale(ranges), wanted = wanted_loss_scale(ranges);
+    if (scale != 0) {
+        mw__text_printf(text, "gradients: a loss scale of %g, not %g, ", ldexp(ranges->loss_scale, scale),
+                        ranges->loss_scale);
+        mw__text_printf(text, scale > 0 ? "x 2^%d, fits all of them\n" : "x 2^%d, keeps sums finite\n", scale);
+    }
+    if (wanted <= scale)
         return;
-    mw__text_printf(text,
-                    scale > 0 ? "gradients: multiply the loss scale by 2^%d = %g; all gradients have room for it\n"
-                              : "gradients: multiply the loss scale by 2^%d = %g, else sums are infinite\n",
-                    scale, ldexp(1.0, scale));
+    mw__text_printf(text, "gradients: 2^%d is wanted, 2^%d fits all of them", wanted, room_of_gradients(ranges));
+    mw__text_puts(text, room_of_gradients(ranges) >= wanted
+                            ? ", but 32768 is the largest scale: multiply the loss by the rest\n"
+                            : ": normalize layers, so that gradients are of one size\n");
 }
 
 static void put_hints(mw__text *text, const mw_ranges *ranges, const product_totals *t)

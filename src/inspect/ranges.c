@@ -317,8 +317,10 @@ static mw_status measure_step(void *user, const mw__trainer_next_step *step, mw_
 mw_ranges *mw_ranges_create_trainer(mw_trainer *trainer, const mw_batch *batch, mw_error *err)
 {
     mw_ranges *ranges = NULL;
-    if (mw__trainer_look_at_step(trainer, batch, __func__, measure_step, &ranges, err) == MW_OK)
+    if (mw__trainer_look_at_step(trainer, batch, __func__, measure_step, &ranges, err) == MW_OK) {
+        ranges->loss_scale = (double)mw_trainer_get_info(trainer).loss_scale;
         return ranges;
+    }
     mw_ranges_destroy(ranges);
     return NULL;
 }

@@ -17,6 +17,7 @@ struct mw_ranges {
     mw_range_product *products;
     const mw_range_product **product_order;
     size_t product_count;
+    double loss_scale;        /* of the step that was measured; 0 = a graph */
     double gradient_headroom; /* the least of all results of a step's backward pass, bits */
 };
 

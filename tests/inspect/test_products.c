@@ -357,6 +357,31 @@ static void test_other_profiles_have_no_counts(void)
     mw_graph_destroy(g);
 }
 
+static void test_lines_of_products_are_short(void)
+{
+    mw_error err = {0};
+    char name[201];
+    memset(name, 'n', 200);
+    name[200] = '\0';
+    const float x[5] = {16384, 16384, -16384, -16384, 1};
+    const mw_feed feed = {.name = name, .dtype = MW_F32, .data = x, .count = 5};
+    mw_graph *g = mw_graph_create(NULL, NULL);
+    mw_tensor *in = mw_input(g, name, MW_F32, MW_SHAPE(1, 1, 1, 1, 5));
+    mw_tensor *ones = mw_fill(g, MW_F32, MW_SHAPE(5, 1), 1.0F);
+    mw_output(mw_matmul(in, ones, MW_TRANSPOSE_NONE), "y");
+    mw_output(mw_matmul(mw_mul_scalar(in, 1e-8), ones, MW_TRANSPOSE_NONE), "z");
+    mw_ranges *ranges = measure(g, "h16", &feed, 1, &err);
+    char *text = mw_ranges_print(ranges, &err);
+    CHECK_OK(err);
+    REQUIRE(text != NULL);
+    for (const char *at = text; *at != '\0'; at += strcspn(at, "\n") + 1)
+        CHECK(strcspn(at, "\n") <= 120);
+    CHECK_CONTAINS(text, "cure: ");
+    mw_string_free(text);
+    mw_ranges_destroy(ranges);
+    mw_graph_destroy(g);
+}
+
 /* ---- a step ---- */
 
 /* What the next step of the small net loses in a loss scale. */
@@ -440,6 +465,7 @@ int main(void)
     RUN(test_attention_counts_twice);
     RUN(test_large_operations_are_sampled);
     RUN(test_other_profiles_have_no_counts);
+    RUN(test_lines_of_products_are_short);
     RUN(test_a_loss_scale_brings_gradients_above_the_grid);
     RUN(test_a_loss_scale_that_overflows_goes_down);
     RUN(test_only_a_trainer_of_the_chip_has_counts);

@@ -3,6 +3,7 @@
 #include "support/folder.h"
 #include "tool/shell.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -80,6 +81,33 @@ static void test_a_recipe_has_the_products_of_its_step(void)
     shell_free(&r);
 }
 
+/* docs/training.md: eight layers of sigmoids, whose gradients differ by more than a loss scale bridges. */
+static void put_sigmoids(const char *path, const char *between)
+{
+    char text[2048] = "{\"network\": [";
+    for (int i = 0; i < 8; i++)
+        snprintf(text + strlen(text), sizeof text - strlen(text), "{\"dense\": 32}, %s\"sigmoid\", ", between);
+    snprintf(text + strlen(text), sizeof text - strlen(text), "{\"dense\": \"classes\"}], \"batch\": 64}");
+    folder_put(path, text);
+}
+
+static void test_a_step_that_stalls_says_why(void)
+{
+    put_sigmoids("sigmoids.json", "");
+    put_sigmoids("normalized.json", "\"batch_norm\", ");
+    shell_result r = shell_mw(
+        (const char *const[]){"ranges", "--training", "sigmoids.json", "--data", MOONS, "--profile", "h16", NULL});
+    CHECK_CONTAINS(r.out, "gradients: a loss scale of 32768, not 256, x 2^7, fits all of them");
+    CHECK_CONTAINS(r.out, "normalize layers");
+    CHECK_CONTAINS(r.out, "100.0% 100.0% 100.0% 100.0% 1.0e+00 0.0e+00      0      0 back  matmul");
+    shell_free(&r);
+    r = shell_mw(
+        (const char *const[]){"ranges", "--training", "normalized.json", "--data", MOONS, "--profile", "h16", NULL});
+    CHECK_CONTAINS(r.out, "0 below the grid\nall products fit\n");
+    CHECK(strstr(r.out, "cure:") == NULL);
+    shell_free(&r);
+}
+
 static void test_what_does_not_fit_together_is_refused(void)
 {
     CHECK_MW(2, NULL, "one of FILE and --training RECIPE is expected", "ranges");
@@ -105,6 +133,7 @@ int main(void)
     RUN(test_products_are_there_as_json);
     RUN(test_a_profile_without_fixed_point_says_so);
     RUN(test_a_recipe_has_the_products_of_its_step);
+    RUN(test_a_step_that_stalls_says_why);
     RUN(test_what_does_not_fit_together_is_refused);
     folder_leave(folder);
     return check_finish();
