@@ -1,6 +1,8 @@
 /* Counts of fixed-point products: by hand, by integers, against the engine's model of the chip, and of a step. */
 #include "runtime/small.h"
+#include "support/cases/op_cases.h"
 #include "support/check.h"
+#include "support/failing.h"
 #include "support/on_engine.h"
 
 #include <math.h>
@@ -227,6 +229,17 @@ static void test_matrix_products_are_those_of_the_chip(void)
     check_matmul(MW_SHAPE(17, 23), MW_SHAPE(23, 19), MW_TRANSPOSE_NONE, "matmul");
     check_matmul(MW_SHAPE(23, 17), MW_SHAPE(19, 23), MW_TRANSPOSE_X | MW_TRANSPOSE_Y, "transposed");
     check_matmul(MW_SHAPE(3, 1, 7, 11), MW_SHAPE(2, 11, 5), MW_TRANSPOSE_NONE, "broadcast");
+    check_matmul(MW_SHAPE(23), MW_SHAPE(2, 23, 19), MW_TRANSPOSE_NONE, "vector times matrices");
+    check_matmul(MW_SHAPE(2, 17, 23), MW_SHAPE(23), MW_TRANSPOSE_NONE, "matrices times vector");
+}
+
+static void test_einsum_is_that_of_the_chip(void)
+{
+    const mw_shape x_shape = MW_SHAPE(2, 5, 3, 7), w_shape = MW_SHAPE(2, 7, 1, 11);
+    mw_graph *g = mw_graph_create(NULL, NULL);
+    mw_tensor *x = mw_input(g, "x", MW_F32, x_shape), *w = mw_input(g, "w", MW_F32, w_shape);
+    mw_output(mw_einsum(x, w, "nchw,nwhu->nchu"), "y");
+    check_graph(g, "einsum", x_shape, w_shape);
 }
 
 static mw_tensor *drawn_constant(mw_graph *g, mw_shape shape, uint64_t seed)
@@ -295,6 +308,44 @@ static void test_attention_counts_twice(void)
     CHECK(values->peak == 2.0 / 32768);
     mw_ranges_destroy(ranges);
     mw_graph_destroy(g);
+}
+
+/* ---- all cases of operations ---- */
+
+static bool has_products(const char *name)
+{
+    static const char *const names[] = {"matmul", "linear",         "einsum",
+                                        "conv",   "conv_transpose", "scaled_dot_product_attention"};
+    bool found = false;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        found = found || strcmp(names[i], name) == 0;
+    return found;
+}
+
+static void test_every_case_of_an_operation_is_counted(void)
+{
+    const op_case *c;
+    size_t counted = 0;
+    for (size_t i = 0; (c = op_case_at(i)) != NULL; i++) {
+        mw_error err = {0};
+        op_instance instance;
+        if (!has_products(c->name) || !op_instance_init(&instance, c, MW_F16, 3))
+            continue;
+        mw_output(instance.y, "y");
+        mw_range_options options = mw_range_defaults();
+        options.compile.profile = "h18g";
+        mw_ranges *ranges = mw_ranges_create(instance.graph, &options, &err);
+        const mw_range_product *p = mw_ranges_product_at(ranges, 0);
+        const bool is_float = mw_tensor_dtype(instance.y) != MW_I32; /* integers lose nothing */
+        const bool good = !is_float
+                              ? ranges != NULL && p == NULL
+                              : p != NULL && p->results == p->all_results && isfinite(p->error) && isfinite(p->peak);
+        check_note(good, __FILE__, __LINE__, "%s %s: %s", c->name, c->detail, err.message);
+        counted += good;
+        mw_ranges_destroy(ranges);
+        op_instance_deinit(&instance);
+    }
+    CHECK(counted > 20);
 }
 
 /* ---- samples ---- */
@@ -382,6 +433,34 @@ static void test_lines_of_products_are_short(void)
     mw_graph_destroy(g);
 }
 
+/* Whatever allocation fails: nothing leaks, and the report is there or the error is of memory. */
+static void test_a_failing_allocation_leaves_nothing(void)
+{
+    const float x[3] = {1, 0x1p-10F, 3}, ones[3] = {1, 1, 1};
+    const mw_feed feed = {.name = "x", .dtype = MW_F32, .data = x, .count = 3};
+    const mw_batch batch = {.feeds = &feed, .feed_count = 1, .examples = 1};
+    mw_graph *g = mw_graph_create(NULL, NULL);
+    mw_tensor *in = mw_input(g, "x", MW_F32, MW_SHAPE(1, 3));
+    mw_output(mw_linear(mw_tanh(in), mw_constant(g, MW_F32, MW_SHAPE(1, 3), ones), NULL), "y");
+    mw_range_options options = mw_range_defaults();
+    options.batch = &batch;
+    options.compile.profile = "h18g";
+    bool done = false;
+    for (long n = 0; !done && n < 5000; n++) {
+        mw_error err = {0};
+        failing_allocator failing = {.fail_at = n};
+        const mw_allocator allocator = failing_allocator_of(&failing);
+        options.allocator = options.compile.allocator = &allocator;
+        mw_ranges *ranges = mw_ranges_create(g, &options, &err);
+        CHECK(ranges != NULL ? mw_ranges_product_at(ranges, 0) != NULL : err.status == MW_ERROR_MEMORY);
+        done = ranges != NULL && !failing.failed;
+        mw_ranges_destroy(ranges);
+        CHECK_INT(failing.live, 0);
+    }
+    CHECK(done);
+    mw_graph_destroy(g);
+}
+
 /* ---- a step ---- */
 
 /* What the next step of the small net loses in a loss scale. */
@@ -460,12 +539,15 @@ int main(void)
     RUN(test_operands_are_those_of_fp16);
     RUN(test_no_scale_helps_both_ends);
     RUN(test_matrix_products_are_those_of_the_chip);
+    RUN(test_einsum_is_that_of_the_chip);
     RUN(test_a_linear_layer_begins_with_its_bias);
     RUN(test_convolutions_are_those_of_the_chip);
     RUN(test_attention_counts_twice);
+    RUN(test_every_case_of_an_operation_is_counted);
     RUN(test_large_operations_are_sampled);
     RUN(test_other_profiles_have_no_counts);
     RUN(test_lines_of_products_are_short);
+    RUN(test_a_failing_allocation_leaves_nothing);
     RUN(test_a_loss_scale_brings_gradients_above_the_grid);
     RUN(test_a_loss_scale_that_overflows_goes_down);
     RUN(test_only_a_trainer_of_the_chip_has_counts);
