@@ -57,20 +57,30 @@ static const bool channel_axis[MW_RANK_MAX] = {false, true};
 
 /* ---- by statistics of x ---- */
 
+/* By what x is multiplied before it is squared where its plain square may overflow. */
+#define SMALL 0x1p-9
+
+static bool is_for_half(const mw_tensor *x)
+{
+    return x != NULL && (mw_tensor_dtype(x) == MW_F16 || mw_tensor_graph(x)->lowering == MW__LOWERING_DECOMPOSED);
+}
+
 /* r = (m + epsilon)^-1/2 for `measure` m, the mean of x^2 over `axes` or `count` times that. The forward operation
  * squares in fp32, a gradient for an fp16 device in fp16, where that overflows from 256 on and every gradient would be
- * 0. There 2^-9 x is squared instead, with an epsilon only if it shows beside an m of 2^13. */
-static mw_tensor *inverse_root(mw_tensor *x, mw_axes axes, mw_tensor *measure, double count, float epsilon)
+ * 0. There `small`, 2^-9 x, is squared instead, with an epsilon only if it shows beside an m of 2^13. */
+static mw_tensor *inverse_root(mw_tensor *small, mw_axes axes, mw_tensor *measure, double count, float epsilon)
 {
     mw_tensor *r = mw_rsqrt(measure, epsilon);
-    if (r == NULL || (mw_tensor_dtype(x) != MW_F16 && mw_tensor_graph(x)->lowering != MW__LOWERING_DECOMPOSED))
+    if (r == NULL || !is_for_half(measure))
         return r;
-    mw_tensor *small = mw_reduce_mean(mw_square(mw_mul_scalar(x, 0x1p-9)), axes, true);
-    const double rest = epsilon < 0x1p-10f ? 0.0 : (double)epsilon * 0x1p-18 / count;
-    small = mw_mul_scalar(mw_rsqrt(small, (float)rest), 0x1p-9 / sqrt(count));
-    mw_tensor *fits = mw_less(measure, mw__vjp_scalar_like(x, 0x1p13));
-    return mw_select(fits, r, small);
+    const double rest = epsilon < 0x1p-10f ? 0.0 : (double)epsilon * SMALL * SMALL / count;
+    mw_tensor *squares = mw_reduce_mean(mw_square(small), axes, true);
+    mw_tensor *far = mw_mul_scalar(mw_rsqrt(squares, (float)rest), SMALL / sqrt(count));
+    mw_tensor *fits = mw_less(measure, mw__vjp_scalar_like(measure, 0x1p13));
+    return mw_select(fits, r, far);
 }
+
+static mw_tensor *small_of(mw_tensor *x) { return is_for_half(x) ? mw_mul_scalar(x, SMALL) : x; }
 
 /* y = n gamma + beta with n = (x - mean(x)) r, r = (var(x) + epsilon)^-1/2 over `axes`; g = dy gamma:
  * dx = r (g - mean(g) - n mean(g n)) */
@@ -78,9 +88,10 @@ static void vjp_moments(mw__vjp *vjp, mw_axes axes, const bool *affine)
 {
     mw_tensor *x = mw__vjp_arg(vjp, "x");
     const bool plain = mw__vjp_arg(vjp, "gamma") == NULL && mw__vjp_arg(vjp, "beta") == NULL;
-    mw_tensor *centered = mw_sub(x, mw_reduce_mean(x, axes, true));
+    mw_tensor *mean = mw_reduce_mean(x, axes, true), *centered = mw_sub(x, mean);
     mw_tensor *variance = mw_reduce_mean(mw_square(centered), axes, true);
-    mw_tensor *r = inverse_root(centered, axes, variance, 1.0, number_arg(vjp, "epsilon"));
+    mw_tensor *small = is_for_half(x) ? mw_sub(small_of(x), small_of(mean)) : NULL; /* the difference may be infinite */
+    mw_tensor *r = inverse_root(small, axes, variance, 1.0, number_arg(vjp, "epsilon"));
     mw_tensor *n = plain ? vjp->y[0] : mw_mul(centered, r);
     set_affine(vjp, n, affine);
     if (!mw__vjp_wants(vjp, "x"))
@@ -121,7 +132,7 @@ void mw__vjp_l2_norm(mw__vjp *vjp)
     mw_tensor *x = mw__vjp_arg(vjp, "x"), *squares = mw_reduce_sum(mw_square(x), axes, true);
     const mw_shape shape = mw_tensor_shape(x);
     const double count = (double)(shape.dim[shape.rank - 3] * shape.dim[shape.rank - 2] * shape.dim[shape.rank - 1]);
-    mw_tensor *r = inverse_root(x, axes, squares, count, number_arg(vjp, "epsilon"));
+    mw_tensor *r = inverse_root(small_of(x), axes, squares, count, number_arg(vjp, "epsilon"));
     mw_tensor *along = mw_reduce_sum(mw_mul(dy, y), axes, true);
     mw_tensor *across = mw_sub(dy, mw_mul(y, along));
     mw__vjp_set(vjp, "x", mw_mul(r, across));
@@ -173,19 +184,53 @@ static mw_tensor *sum_window(mw_tensor *window, mw_tensor *v, bool transposed)
     return mw_reshape(mw_matmul(window, planes, transposed ? MW_TRANSPOSE_X : MW_TRANSPOSE_NONE), shape);
 }
 
+typedef struct response {
+    mw_tensor *x, *band;
+    double share, k; /* share = alpha / size */
+} response;
+
+/* d = k + share W x^2, over unit^2, as a gradient for an fp16 device has it: with the share inside of the square, which
+ * is finite a good deal longer. */
+static mw_tensor *measure_scaled(const response *r, double unit)
+{
+    mw_tensor *root = mw_mul_scalar(r->x, sqrt(r->share) / unit);
+    if (unit == 1.0) /* where it is cut d is above 2^13, and another measure counts */
+        root = mw_clip(root, -128.0f, 128.0f);
+    return mw_add_scalar(sum_window(r->band, mw_square(root), false), r->k / (unit * unit));
+}
+
+/* t d^-exponent without infinities on the way. */
+static mw_tensor *over_power(const response *r, mw_tensor *t, double exponent)
+{
+    const double unit = 0x1p8;
+    mw_tensor *near = measure_scaled(r, 1.0), *far = measure_scaled(r, unit);
+    mw_tensor *power = mw_pow(near, mw__vjp_scalar_like(near, -exponent));
+    mw_tensor *small = mw_mul_scalar(mw_pow(far, mw__vjp_scalar_like(far, -exponent)), pow(unit, -2.0 * exponent));
+    mw_tensor *fits = mw_less(near, mw__vjp_scalar_like(near, 0x1p13));
+    return mw_mul(t, mw_select(fits, power, small));
+}
+
 /* y = x d^-beta with d = k + a W x^2, a = alpha / size, W the sum over the window:
  * dx = dy d^-beta - 2 a beta x W^T(dy y / d) */
 void mw__vjp_local_response_norm(mw__vjp *vjp)
 {
-    mw_tensor *x = mw__vjp_arg(vjp, "x"), *y = vjp->y[0], *dy = vjp->dy[0];
+    mw_tensor *x = mw__vjp_arg(vjp, "x"), *y = vjp->y[0], *dy = vjp->dy[0], *direct, *terms;
     int64_t size = 1;
     mw__arg_int(vjp->op, "size", &size);
-    const double share = (double)number_arg(vjp, "alpha") / (double)size, beta = (double)number_arg(vjp, "beta");
-    mw_tensor *band = window(x, mw_tensor_shape(x).dim[1], size);
-    mw_tensor *squares = sum_window(band, mw_square(x), false);
-    mw_tensor *d = mw_add_scalar(mw_mul_scalar(squares, share), (double)number_arg(vjp, "k"));
-    mw_tensor *direct = mw_mul(dy, mw_pow(d, mw__vjp_scalar_like(d, -beta)));
-    mw_tensor *terms = mw_real_div(mw_mul(dy, y), d);
-    mw_tensor *others = mw_mul(x, sum_window(band, terms, true));
-    mw__vjp_set(vjp, "x", mw_sub(direct, mw_mul_scalar(others, 2.0 * share * beta)));
+    const double alpha = (double)number_arg(vjp, "alpha"), beta = (double)number_arg(vjp, "beta");
+    const response r = {.x = x,
+                        .band = window(x, mw_tensor_shape(x).dim[1], size),
+                        .share = alpha / (double)size,
+                        .k = (double)number_arg(vjp, "k")};
+    if (r.share > 0 && mw_tensor_graph(x)->lowering == MW__LOWERING_DECOMPOSED) {
+        direct = over_power(&r, dy, beta);
+        terms = over_power(&r, mw_mul(dy, y), 1.0);
+    } else {
+        mw_tensor *squares = sum_window(r.band, mw_square(x), false);
+        mw_tensor *d = mw_add_scalar(mw_mul_scalar(squares, r.share), r.k);
+        direct = mw_mul(dy, mw_pow(d, mw__vjp_scalar_like(d, -beta)));
+        terms = mw_real_div(mw_mul(dy, y), d);
+    }
+    mw_tensor *others = mw_mul(x, sum_window(r.band, terms, true));
+    mw__vjp_set(vjp, "x", mw_sub(direct, mw_mul_scalar(others, 2.0 * r.share * beta)));
 }

@@ -100,11 +100,19 @@ void mw__vjp_reduce_l2_norm(mw__vjp *vjp)
     mw__vjp_set(vjp, "x", mw_mul(mw_real_div(x, norm), dy));
 }
 
+/* dy / sum. The forward operation adds in fp32, and takes the logarithm before it rounds: in fp16 the sum overflows
+ * where its logarithm does not. For such a device the mean divides a share of dy. */
 void mw__vjp_reduce_log_sum(mw__vjp *vjp)
 {
     mw_tensor *x = mw__vjp_arg(vjp, "x"), *dy = kept(vjp, vjp->dy[0]);
-    mw_axes axes = reduced_axes(vjp);
-    mw_tensor *sum = axes.count == 0 ? x : mw_reduce_sum(x, axes, true);
+    const mw_axes axes = reduced_axes(vjp);
+    mw_tensor *sum = x;
+    if (axes.count > 0 && mw_tensor_graph(x)->lowering == MW__LOWERING_DECOMPOSED) {
+        dy = mw_mul_scalar(dy, (double)mw_shape_count(kept_shape(vjp)) / (double)mw_shape_count(mw_tensor_shape(x)));
+        sum = mw_reduce_mean(x, axes, true);
+    } else if (axes.count > 0) {
+        sum = mw_reduce_sum(x, axes, true);
+    }
     mw__vjp_set(vjp, "x", mw__vjp_broadcast_to(mw_real_div(dy, sum), mw_tensor_shape(x)));
 }
 
