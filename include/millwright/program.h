@@ -186,9 +186,10 @@ MW_API mw_status mw_program_label(mw_program *program, const char *port, mw_labe
  *  A warning of count 0 is an operation that gives 0 for large numbers on that device, without an infinity that would
  *  show it: softplus from 11.09 on (and mish, which uses it), a square of more than 255.9 whose mean or root divides
  *  (rms_norm, a norm written out by hand), an exponential that is divided by a sum of such exponentials (a softmax
- *  written out by hand). `value` is the number from which on this happens. There is no warning if the numbers are
- *  bounded (clip, minimum, tanh ..). There is none for gradients and updates either: a trainer refuses a step in which
- *  they are infinite.
+ *  written out by hand) or whose logarithm is taken. `value` is the number from which on this happens. Most of these
+ *  are written in a form that is right (docs/chip.md, "Large and small inputs"); the warning is of what is not, or was
+ *  left out by its name (mw_passes). There is no warning if the numbers are bounded (clip, minimum, tanh ..). There is
+ *  none for gradients and updates either: a trainer refuses a step in which they are infinite.
  *  The log hook gets one line of each kind for each program that has warnings.
  *  Strings live as long as the program. */
 typedef struct mw_warning {

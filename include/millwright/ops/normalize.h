@@ -80,7 +80,8 @@ MW_API mw_tensor *mw_instance_norm(mw_tensor *x, mw_tensor *gamma, mw_tensor *be
 MW_API mw_tensor *mw_group_norm(mw_tensor *x, int64_t groups, mw_tensor *gamma, mw_tensor *beta, float epsilon);
 
 /** y = x / sqrt(mean(x^2) + epsilon) * weight, with the mean over the axes jointly.
- *  x        [..]  F16 or F32; in F16 elements from 256 on overflow when they are squared
+ *  x        [..]  F16 or F32; in F16 elements from 256 on overflow when they are squared. Not on the ANE, for which x
+ *           is divided by its largest element first
  *  axes     as mw_layer_norm
  *  weight   extents of those axes in ascending order, dtype F16 or F32; NULL = none
  *  epsilon  as mw_layer_norm; added to the mean, not a lower bound of it

@@ -5,7 +5,7 @@
 #include "base/text/string.h"
 #include "mil/check/form.h"
 #include "mil/check/report.h"
-#include "mil/legalize/numbers/narrow.h"
+#include "mil/legalize/numbers/overflow.h"
 #include "rules/arithmetic.h"
 
 #include <string.h>
@@ -75,6 +75,15 @@ static mw_status add_overflows(mw__findings *findings, mw__arena *arena, const m
     return mw__failed(err) ? err->status : MW_OK;
 }
 
+/* The same of the program as it stands: most of it is written in another form. */
+static mw_status add_plain_overflows(mw__findings *findings, mw__arena *arena, mw_graph *source, mw_chip chip,
+                                     mw_error *err)
+{
+    mw__narrowing *listed = NULL;
+    MW_TRY(mw__mil_list_overflows(source, mw__arithmetic_of(chip), &listed, err));
+    return add_overflows(findings, arena, listed, err);
+}
+
 /* Rewrites `before` in place, and lists in `after` what the form adds. */
 static mw_status check_form(const mw_graph *source, const mw__legality *legality, const mw_allocator *allocator,
                             mw__arena *arena, mw__findings *before, mw__findings *after, mw_error *err)
@@ -85,9 +94,9 @@ static mw_status check_form(const mw_graph *source, const mw__legality *legality
     if (status == MW_OK) {
         status = mw__chip_walk(after, arena, legality, mw__graph_main(f.legal.graph), err);
         if (status == MW_OK)
-            note_rewritten(before, after);
-        if (status == MW_OK)
             status = add_overflows(after, arena, f.legal.narrowed, err);
+        if (status == MW_OK)
+            note_rewritten(before, after);
     } else if (status == MW_ERROR_MEMORY) {
         mw__fail(err, MW_ERROR_MEMORY, "%s", why.message);
     } else {
@@ -123,6 +132,8 @@ static mw_status check_graph(mw_chip_report *report, const mw_graph *graph, cons
     if (source == NULL)
         return err->status;
     mw_status status = mw__chip_walk(&before, &report->arena, &legality, mw__graph_main(source), err);
+    if (status == MW_OK)
+        status = add_plain_overflows(&before, &report->arena, source, report->chip->chip, err);
     if (status == MW_OK && !options->as_it_is)
         status = check_form(source, &legality, report->allocator, &report->arena, &before, &after, err);
     mw__graph_free(source);

@@ -72,15 +72,6 @@ mw_tensor *mw__workaround_sine(mw__rewriting *pass, mw__clone *clone, const mw__
 
 /* ---- beyond what a chip computes right ---- */
 
-mw_tensor *mw__workaround_softplus(mw__rewriting *pass, mw__clone *clone, const mw__op *op)
-{
-    mw_tensor *x = mw__decompose_arg(clone, op, "x");
-    (void)pass;
-    mw_tensor *low = mw_softplus(mw_minimum(x, number_like(x, 10.0)));
-    mw_tensor *high = mw_relu(mw_sub(x, number_like(x, 10.0)));
-    return mw_add(low, high);
-}
-
 mw_tensor *mw__workaround_round(mw__rewriting *pass, mw__clone *clone, const mw__op *op)
 {
     mw_tensor *x = mw__decompose_arg(clone, op, "x");

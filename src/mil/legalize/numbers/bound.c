@@ -77,8 +77,42 @@ static mw__bound bound_of_difference(const mw__op *op, mw__bound x, mw__bound y)
     return bound;
 }
 
+/* True if y is max |x| times a constant, which becomes *out_share; or the larger of that and a constant. */
+static bool is_largest_of(const mw_tensor *x, const mw_tensor *y, double *out_share)
+{
+    *out_share = 1.0;
+    while (y != NULL && y->payload == NULL && y->op != NULL && !mw__op_is(y->op, "reduce_max")) {
+        const mw_tensor *by = mw__arg(y->op, "y");
+        const bool scales = mw__op_is(y->op, "mul");
+        if ((!scales && !mw__op_is(y->op, "maximum")) || by == NULL || by->payload == NULL)
+            return false;
+        *out_share *= scales ? bound_of_payload(by->payload).low : 1.0;
+        y = mw__arg(y->op, "x");
+    }
+    const mw_tensor *size = y != NULL && y->payload == NULL && y->op != NULL ? mw__arg(y->op, "x") : NULL;
+    return size != NULL && size->op != NULL && mw__op_is(size->op, "abs") && mw__arg(size->op, "x") == x &&
+           *out_share > 0;
+}
+
+/* At most the largest |x| over the smallest divisor; a row over its own largest element is at most 1, or what that is
+ * scaled by (decompose_large.c). */
+static mw__bound bound_of_quotient(const mw__op *op, int *steps)
+{
+    double share, end = (double)INFINITY;
+    const mw__bound x = bound_of_argument(op, "x", steps), y = bound_of_argument(op, "y", steps);
+    if (y.low > 0)
+        end = fmax(fabs(x.low), fabs(x.high)) / y.low;
+    if (is_largest_of(mw__arg(op, "x"), mw__arg(op, "y"), &share))
+        end = fmin(end, 1.0 / share);
+    return (mw__bound){-end, end};
+}
+
 static bool has_two(const mw__op *op, int *steps, mw__bound *out)
 {
+    if (mw__op_is(op, "real_div")) {
+        *out = bound_of_quotient(op, steps);
+        return true;
+    }
     const bool two = mw__op_is(op, "add") || mw__op_is(op, "sub") || mw__op_is(op, "mul") || mw__op_is(op, "maximum") ||
                      mw__op_is(op, "minimum");
     if (!two || mw__arg(op, "x") == NULL || mw__arg(op, "y") == NULL)

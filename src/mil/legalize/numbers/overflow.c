@@ -3,6 +3,7 @@
 
 #include "graph/ir/ir.h"
 #include "mil/legalize/numbers/bound.h"
+#include "mil/legalize/numbers/squares.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -10,8 +11,7 @@
 
 enum { STEPS_MAX = 200 }; /* operations that are looked at behind a divisor */
 
-#define EXP_END    11.0898 /* ln 65520, from where fp16 rounds to infinity */
-#define SQUARE_END 255.969 /* its root */
+#define EXP_END 11.0898 /* ln 65520, from where fp16 rounds to infinity */
 
 /* ---- what may become infinite ---- */
 
@@ -21,26 +21,16 @@ static bool is_unbounded(const mw_tensor *value, double low, double high)
     return bound.low < low || bound.high > high;
 }
 
-static bool is_power(const mw__op *op, double exponent)
-{
-    const mw_tensor *y = mw__op_is(op, "pow") ? mw__arg(op, "y") : NULL;
-    const mw__bound bound = y != NULL && mw__is_constant(y) ? mw__bound_of(y) : (mw__bound){0.0, 1.0};
-    return bound.low == exponent && bound.high == exponent;
-}
-
 /* x^2 of a number that nothing bounds. */
 static bool is_square(const mw__op *op)
 {
-    const bool product = mw__op_is(op, "mul") && mw__arg(op, "x") == mw__arg(op, "y");
-    if (!product && !mw__op_is(op, "square") && !is_power(op, 2.0))
-        return false;
-    const mw_tensor *x = mw__arg(op, "x");
-    return x != NULL && is_unbounded(x, -SQUARE_END, SQUARE_END);
+    const mw_tensor *x = mw__squares_is_square(op) ? mw__arg(op, "x") : NULL;
+    return x != NULL && is_unbounded(x, -MW__SQUARE_END, MW__SQUARE_END);
 }
 
 static bool is_sum_square(const mw__op *op)
 {
-    return mw__op_is(op, "reduce_sum_square") && is_unbounded(mw__arg(op, "x"), -SQUARE_END, SQUARE_END);
+    return mw__op_is(op, "reduce_sum_square") && is_unbounded(mw__arg(op, "x"), -MW__SQUARE_END, MW__SQUARE_END);
 }
 
 /* e^x, of which the sum is what divides. */
@@ -57,7 +47,7 @@ static size_t passing(const mw__op *op, const mw_tensor *out[2])
 {
     static const char *const one[] = {"reduce_mean", "reduce_sum", "reduce_max", "sqrt", "avg_pool"};
     static const char *const two[] = {"add", "sub", "mul", "maximum"};
-    bool first = mw__op_has(op, MW__TRAIT_MOVES) || is_power(op, 0.5), second = false;
+    bool first = mw__op_has(op, MW__TRAIT_MOVES) || mw__squares_is_power(op, 0.5), second = false;
     for (size_t i = 0; i < sizeof one / sizeof *one; i++)
         first = first || mw__op_is(op, one[i]);
     for (size_t i = 0; i < sizeof two / sizeof *two; i++)
@@ -118,7 +108,8 @@ static bool is_joined(const mw__op *divides, const mw_tensor *divisor, const mw_
 /* The value whose reciprocal is in the result. */
 static const mw_tensor *divisor_of(const mw__op *op)
 {
-    if (mw__op_is(op, "rsqrt") || mw__op_is(op, "inverse") || is_power(op, -0.5) || is_power(op, -1.0))
+    if (mw__op_is(op, "rsqrt") || mw__op_is(op, "inverse") || mw__squares_is_power(op, -0.5) ||
+        mw__squares_is_power(op, -1.0))
         return mw__arg(op, "x");
     return mw__op_is(op, "real_div") ? mw__arg(op, "y") : NULL;
 }
@@ -170,7 +161,7 @@ static mw_status check_divisor(overflows *o, const mw__op *op)
     }
     if (square != NULL)
         MW_TRY(
-            list_overflow(o, square, SQUARE_END,
+            list_overflow(o, square, MW__SQUARE_END,
                           "the square of a number beyond 255.9 is infinite in fp16, and what is divided by it or its "
                           "root is 0; multiply x by a constant below 1 before, or take layer_norm, l2_norm or "
                           "reduce_l2_norm, which add in fp32"));
@@ -182,6 +173,33 @@ static mw_status check_divisor(overflows *o, const mw__op *op)
     return MW_OK;
 }
 
+/* True if one operation reads the result: only then is it not rounded before that one. */
+static bool has_one_reader(const overflows *o, const mw__op *op)
+{
+    size_t readers = 0;
+    const mw__block *body = mw__graph_main(o->graph)->body;
+    for (size_t i = 0; i < body->op_count; i++)
+        for (size_t slot = 0; slot < body->ops[i]->slot_count; slot++)
+            for (size_t k = 0; k < body->ops[i]->slots[slot].count; k++)
+                readers += body->ops[i]->slots[slot].operands[k].value == op->results[0];
+    return readers == 1;
+}
+
+/* The logarithm of a sum of exponentials, where that of infinity is 0. */
+static mw_status check_logarithm(overflows *o, const mw__op *op)
+{
+    const bool takes = mw__op_is(op, "log") || mw__op_is(op, "reduce_log_sum");
+    if (!takes || (o->arithmetic & MW__ARITHMETIC(log_of_infinity)) == 0)
+        return MW_OK;
+    const mw__op *source = find_source(mw__arg(op, "x"), is_exponential);
+    const bool joined = (o->arithmetic & MW__ARITHMETIC(wide_chains)) != 0;
+    return source == NULL || (joined && is_joined(op, mw__arg(op, "x"), source) && has_one_reader(o, source))
+               ? MW_OK
+               : list_overflow(o, source, EXP_END,
+                               "e^x is infinite in fp16 from x = 11.09 on, and the ANE's logarithm of that "
+                               "0; take softplus or reduce_log_sum_exp, or subtract the maximum first");
+}
+
 static mw_status check_op(overflows *o, const mw__op *op)
 {
     if (op->row == NULL || op->stage != MW__STEP_FORWARD || op->result_count != 1)
@@ -189,8 +207,9 @@ static mw_status check_op(overflows *o, const mw__op *op)
     if (mw__op_is(op, "softplus") && (o->arithmetic & MW__ARITHMETIC(softplus_overflow)) != 0 &&
         is_unbounded(mw__arg(op, "x"), -(double)INFINITY, EXP_END))
         return list_overflow(o, op, EXP_END,
-                             "from x = 11.09 on, where e^x passes 65504, the ANE makes it 0; write softplus(minimum(x, "
-                             "10)) + relu(x - 10), or name the chip, for which it is written so");
+                             "from x = 11.09 on, where e^x passes 65504, the ANE makes it 0; write relu(x) + "
+                             "softplus(-|x|), as the rewrite `softplus` does");
+    MW_TRY(check_logarithm(o, op));
     return check_divisor(o, op);
 }
 
