@@ -79,7 +79,7 @@ typedef enum mw_wire {
 typedef struct mw_trainer_precision {
     float loss_scale; /* power of two that multiplies the gradient seed, so that small gradients do not become 0 in
                        * fp16; the update divides by it. 1 = none; 0 = the default: 256 if anything is computed in
-                       * fp16, else 1 */
+                       * fp16, 2048 where a profile's products are fixed point (docs/chip.md), else 1 */
     bool dynamic;     /* the scale is a state of the program, between 1 and 32768. A step that is refused
                        * (mw_trainer_step) is skipped, and halves the scale; `interval` good steps double it.
                        * loss_scale is the start value, 0 = 32768.

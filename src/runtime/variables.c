@@ -10,6 +10,8 @@ const char *mw__variable_e5rt_library(void) { return mw__environment("MW_E5RT_LI
 
 const char *mw__variable_passes_off(void) { return mw__environment("MW_PASSES_OFF"); }
 
+const char *mw__variable_profile(void) { return mw__environment("MW_ENGINE_PROFILE"); }
+
 static bool is_on(const char *name)
 {
     const char *value = mw__environment(name);

@@ -13,10 +13,12 @@ static mw_device default_device(const mw__symbols *symbols)
     return symbols->provider == MW_PROVIDER_ESPRESSO ? MW_DEVICE_ANE : MW_DEVICE_CPU;
 }
 
-/* That which is asked for, else the chip's. */
+/* That which the environment or the options ask for, else the chip's. */
 static mw_status choose_profile(const mw_compile_options *options, mw__target *out, mw_error *err)
 {
-    const char *profile = options->profile != NULL            ? options->profile
+    const char *set = mw__variable_profile();
+    const char *profile = set != NULL && set[0] != '\0'       ? set
+                          : options->profile != NULL          ? options->profile
                           : mw__arithmetic_has(options->chip) ? out->chip->name
                                                               : MW__ARITHMETIC_DEFAULT;
     MW_TRY(mw__arithmetic_parse(profile, &out->arithmetic, err));

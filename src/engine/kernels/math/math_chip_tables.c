@@ -15,7 +15,7 @@ enum { MOST = 33 };
 
 /* The first number is that of knots. */
 #define MW_KNOTS(name, ...)                                                                                            \
-    static const float m6_##name[] = {__VA_ARGS__};                                                                 \
+    static const float m6_##name[] = {__VA_ARGS__};                                                                    \
     _Static_assert(sizeof m6_##name <= MOST * sizeof(float), "a table has up to 33 knots");
 #include "engine/kernels/math/chip_knots.def"
 
@@ -113,7 +113,7 @@ static double silu_of(double v)
 /* ---- loops ---- */
 
 #define LOOP(name, operand, special, value)                                                                            \
-    static void name##_by_knots(float *out, const float *x, int64_t count, float p, float q)                              \
+    static void name##_by_knots(float *out, const float *x, int64_t count, float p, float q)                           \
     {                                                                                                                  \
         (void)p, (void)q;                                                                                              \
         for (int64_t i = 0; i < count; i++) {                                                                          \

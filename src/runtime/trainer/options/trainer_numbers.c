@@ -40,6 +40,9 @@ mw_status mw__trainer_check_scalars(const mw_trainer *trainer, float learning_ra
 /* Small gradients vanish in fp16, and their squares, which Adam needs, sooner: on MNIST Adam lost half a point without.
  * A larger scale gains nothing there and lets gradients above 65504 / scale overflow. */
 #define HALF_LOSS_SCALE 256.0
+/* Products in fixed point lose gradients below 2^-17: under M6's profile the autoencoder of examples ends at a loss of
+ * 0.0283 with 256 and of 0.0203 with this. */
+#define FIXED_LOSS_SCALE 2048.0
 
 static mw_status check_constants(const mw_trainer *t, const mw__optimizer *optimizer, mw_dtype dtype, mw_error *err)
 {
@@ -86,10 +89,19 @@ static bool has_half(const mw_trainer *t)
     return false;
 }
 
+static double usual_scale(const mw_trainer *t, bool half)
+{
+    const bool fixed =
+        t->target.device->half_ports && (t->target.arithmetic & MW__ARITHMETIC(product_fixed_point)) != 0;
+    if (!half && !computes_half(t))
+        return 1.0;
+    return fixed ? FIXED_LOSS_SCALE : HALF_LOSS_SCALE;
+}
+
 mw_status mw__trainer_resolve_numbers(mw_trainer *t, const mw_trainer_options *o, mw_error *err)
 {
     const bool half = has_half(t);
-    const double usual = half || computes_half(t) ? HALF_LOSS_SCALE : 1.0;
+    const double usual = usual_scale(t, half);
     t->numbers.loss_scale =
         o->precision.loss_scale != 0.0f && !o->precision.dynamic ? (double)o->precision.loss_scale : usual;
     if (o->precision.dynamic) {
