@@ -28,7 +28,7 @@ MW__INLINE void load(const float *b, __m512 y[VECTORS], __m512 size[VECTORS])
 MW__INLINE void narrow_body(const int rows, const bool drops, const mw__fixed_tile *t)
 {
     const __m512 magic = _mm512_set1_ps(MW__FIXED_NARROW);
-    const float *a = t->a, *b = t->b, *limits = t->limits;
+    const float *a = t->a, *b = t->b, *limits = drops ? t->limits : t->a; /* of nothing dropped none is read */
     __m512i sum[ROWS][VECTORS];
     EACH sum[r][v] = _mm512_set1_epi32((int)(0u - (uint32_t)t->k * MW__FIXED_NARROW_BITS));
     for (int64_t p = 0; p < t->k; p++, a += rows, b += VECTORS * LANES, limits += drops ? rows : 0) {
@@ -68,7 +68,8 @@ MW__INLINE void wide_body(const int rows, const bool drops, const mw__fixed_tile
     const uint32_t k = (uint32_t)t->k;
     for (int v = 0; v < VECTORS; v++) {
         parts sum[ROWS];
-        const float *a = t->a, *b = t->b + v * LANES, *limits = t->limits;
+        const float *a = t->a, *b = t->b + v * LANES,
+                    *limits = drops ? t->limits : t->a; /* of nothing dropped none is read */
         UNROLL for (int r = 0; r < rows; r++) sum[r] =
             (parts){_mm512_set1_epi32((int)(0u - k * MW__FIXED_WIDE_BITS)),
                     _mm512_set1_epi32((int)(0u - k * MW__FIXED_NARROW_BITS))};

@@ -130,7 +130,7 @@ AVX2 MW__INLINE __m256i splat_avx2(uint32_t bits) { return _mm256_set1_epi32((in
 AVX2 MW__INLINE void narrow_body_avx2(const int rows, const bool drops, const mw__fixed_tile *t)
 {
     const __m256 magic = _mm256_set1_ps(MW__FIXED_NARROW);
-    const float *a = t->a, *b = t->b, *limits = t->limits;
+    const float *a = t->a, *b = t->b, *limits = drops ? t->limits : t->a; /* of nothing dropped none is read */
     __m256i sum[ROWS][2];
     TWO sum[r][v] = splat_avx2(0u - (uint32_t)t->k * MW__FIXED_NARROW_BITS);
     for (int64_t p = 0; p < t->k; p++, a += rows, b += COLUMNS, limits += drops ? rows : 0) {
@@ -164,7 +164,8 @@ AVX2 MW__INLINE void wide_body_avx2(const int rows, const bool drops, const mw__
 {
     for (int v = 0; v < 2; v++) {
         __m256i high[ROWS], low[ROWS];
-        const float *a = t->a, *b = t->b + v * 8, *limits = t->limits;
+        const float *a = t->a, *b = t->b + v * 8,
+                    *limits = drops ? t->limits : t->a; /* of nothing dropped none is read */
         UNROLL for (int r = 0; r < rows; r++)
         {
             high[r] = splat_avx2(0u - (uint32_t)t->k * MW__FIXED_WIDE_BITS);
