@@ -33,7 +33,7 @@ static mw_tensor *softplus_below(mw_tensor *x) { return mw_softplus(mw_neg(mw_ab
 bool mw__large_is_softplus(const mw__rewriting *pass, const mw__op *op)
 {
     (void)pass;
-    return may_exceed(mw__arg(op, "x"), EXP_END);
+    return may_exceed(mw__op_operand(op, "x"), EXP_END);
 }
 
 mw_tensor *mw__large_softplus(mw__rewriting *pass, mw__clone *clone, const mw__op *op)
@@ -50,7 +50,8 @@ static bool has_numbers(const mw_tensor *value)
 
 bool mw__large_is_parametric(const mw__rewriting *pass, const mw__op *op)
 {
-    const mw_tensor *alpha = mw__arg(op, "alpha"), *beta = mw__arg(op, "beta"), *x = mw__arg(op, "x");
+    const mw_tensor *alpha = mw__op_operand(op, "alpha"), *beta = mw__op_operand(op, "beta"),
+                    *x = mw__op_operand(op, "x");
     (void)pass;
     return has_numbers(alpha) && has_numbers(beta) && x != NULL && x->payload == NULL && mw_tensor_shape(x).rank > 1;
 }
@@ -71,7 +72,7 @@ static mw_tensor *channels(const mw_tensor *like, const float *numbers, mw_tenso
  */
 mw_tensor *mw__large_parametric(mw__rewriting *pass, mw__clone *clone, const mw__op *op)
 {
-    const mw_tensor *alpha = mw__arg(op, "alpha"), *beta = mw__arg(op, "beta");
+    const mw_tensor *alpha = mw__op_operand(op, "alpha"), *beta = mw__op_operand(op, "beta");
     const size_t count = (size_t)mw_shape_count(mw_tensor_shape(alpha));
     (void)pass;
     mw_tensor *x = mw__decompose_arg(clone, op, "x");
@@ -103,7 +104,7 @@ static const mw__op *made_by(const mw_tensor *value, const char *kind)
 static const mw_tensor *exponent_of(const mw_tensor *value)
 {
     const mw__op *op = made_by(value, "exp");
-    const mw_tensor *z = op != NULL ? mw__arg(op, "x") : NULL;
+    const mw_tensor *z = op != NULL ? mw__op_operand(op, "x") : NULL;
     return may_exceed(z, EXP_END) ? z : NULL;
 }
 
@@ -117,14 +118,14 @@ static bool is_number(const mw_tensor *value, double number)
 static const mw_tensor *log1p_of(const mw__op *op)
 {
     double epsilon = 0.0;
-    const mw_tensor *x = mw__arg(op, "x");
+    const mw_tensor *x = mw__op_operand(op, "x");
     mw__arg_float(op, "epsilon", &epsilon);
     if (epsilon == 1.0)
         return exponent_of(x);
     const mw__op *sum = epsilon < LEAST / 2 ? made_by(x, "add") : NULL;
     if (sum == NULL)
         return NULL;
-    const mw_tensor *a = mw__arg(sum, "x"), *b = mw__arg(sum, "y");
+    const mw_tensor *a = mw__op_operand(sum, "x"), *b = mw__op_operand(sum, "y");
     return is_number(b, 1.0) ? exponent_of(a) : is_number(a, 1.0) ? exponent_of(b) : NULL;
 }
 
@@ -146,7 +147,7 @@ mw_tensor *mw__large_log1p(mw__rewriting *pass, mw__clone *clone, const mw__op *
 static const mw__op *exponential_sum(const mw_tensor *value, const mw_tensor **out_z)
 {
     const mw__op *sum = made_by(value, "reduce_sum");
-    *out_z = sum != NULL ? exponent_of(mw__arg(sum, "x")) : NULL;
+    *out_z = sum != NULL ? exponent_of(mw__op_operand(sum, "x")) : NULL;
     return *out_z != NULL && mw_shape_count(mw_tensor_shape(*out_z)) > 0 ? sum : NULL;
 }
 
@@ -166,15 +167,16 @@ bool mw__large_is_share(const mw__rewriting *pass, const mw__op *op)
 {
     const mw_tensor *z;
     bool keep = false;
-    const mw__op *sum = is_forward(op) ? exponential_sum(mw__arg(op, "y"), &z) : NULL;
+    const mw__op *sum = is_forward(op) ? exponential_sum(mw__op_operand(op, "y"), &z) : NULL;
     (void)pass;
-    return sum != NULL && mw__arg(sum, "x") == mw__arg(op, "x") && mw__arg_bool(sum, "keep_dims", &keep) && keep;
+    return sum != NULL && mw__op_operand(sum, "x") == mw__op_operand(op, "x") &&
+           mw__arg_bool(sum, "keep_dims", &keep) && keep;
 }
 
 mw_tensor *mw__large_share(mw__rewriting *pass, mw__clone *clone, const mw__op *op)
 {
     const mw_tensor *from;
-    const mw__op *sum = exponential_sum(mw__arg(op, "y"), &from);
+    const mw__op *sum = exponential_sum(mw__op_operand(op, "y"), &from);
     const mw_axes axes = axes_of(sum);
     (void)pass;
     mw_tensor *z = mw__clone_get(clone, from);
@@ -190,19 +192,19 @@ bool mw__large_is_log_sum(const mw__rewriting *pass, const mw__op *op)
     if (!is_forward(op))
         return false;
     if (mw__op_is(op, "reduce_log_sum"))
-        return exponent_of(mw__arg(op, "x")) != NULL;
+        return exponent_of(mw__op_operand(op, "x")) != NULL;
     mw__arg_float(op, "epsilon", &epsilon);
-    return epsilon < LEAST / 2 && exponential_sum(mw__arg(op, "x"), &z) != NULL;
+    return epsilon < LEAST / 2 && exponential_sum(mw__op_operand(op, "x"), &z) != NULL;
 }
 
 mw_tensor *mw__large_log_sum(mw__rewriting *pass, mw__clone *clone, const mw__op *op)
 {
     const mw_tensor *from = NULL;
     bool keep = false;
-    const mw__op *sum = mw__op_is(op, "log") ? exponential_sum(mw__arg(op, "x"), &from) : op;
+    const mw__op *sum = mw__op_is(op, "log") ? exponential_sum(mw__op_operand(op, "x"), &from) : op;
     (void)pass;
     mw__arg_bool(sum, "keep_dims", &keep);
-    from = sum == op ? exponent_of(mw__arg(op, "x")) : from;
+    from = sum == op ? exponent_of(mw__op_operand(op, "x")) : from;
     return mw_reduce_log_sum_exp(mw__clone_get(clone, from), axes_of(sum), keep);
 }
 
@@ -299,7 +301,7 @@ mw_tensor *mw__large_root(mw__rewriting *pass, mw__clone *clone, const mw__op *o
 /* x times the reciprocal of such a root of its own, or over the root. */
 static const mw__op *norm_of(const mw__op *op, mw__root *out)
 {
-    const mw_tensor *x = mw__arg(op, "x"), *y = mw__arg(op, "y");
+    const mw_tensor *x = mw__op_operand(op, "x"), *y = mw__op_operand(op, "y");
     const bool divides = mw__op_is(op, "real_div");
     for (int i = 0; i < (divides ? 1 : 2); i++) {
         const mw_tensor *by = i == 0 ? y : x, *of = i == 0 ? x : y;
@@ -322,16 +324,16 @@ bool mw__large_is_norm(const mw__rewriting *pass, const mw__op *op)
 static bool find_parts(const mw_tensor *copy, bool is_reciprocal, scaled_root *out)
 {
     const mw__op *op = made_by(copy, is_reciprocal ? "real_div" : "mul");
-    const mw_tensor *value = op != NULL ? mw__arg(op, "x") : NULL;
-    *out = (scaled_root){.unit = op != NULL ? (mw_tensor *)mw__arg(op, "y") : NULL};
+    const mw_tensor *value = op != NULL ? mw__op_operand(op, "x") : NULL;
+    *out = (scaled_root){.unit = op != NULL ? (mw_tensor *)mw__op_operand(op, "y") : NULL};
     while (value != NULL && value->op != NULL && !mw__op_is(value->op, "square")) {
         if (made_by(value, is_reciprocal ? "rsqrt" : "sqrt") != NULL)
             out->root = (mw_tensor *)value;
-        value = mw__arg(value->op, "x");
+        value = mw__op_operand(value->op, "x");
     }
-    out->x = value != NULL && value->op != NULL ? (mw_tensor *)mw__arg(value->op, "x") : NULL;
+    out->x = value != NULL && value->op != NULL ? (mw_tensor *)mw__op_operand(value->op, "x") : NULL;
     const mw__op *quotient = made_by(out->x, "real_div");
-    return out->root != NULL && quotient != NULL && mw__arg(quotient, "y") == out->unit;
+    return out->root != NULL && quotient != NULL && mw__op_operand(quotient, "y") == out->unit;
 }
 
 mw_tensor *mw__large_norm(mw__rewriting *pass, mw__clone *clone, const mw__op *op)

@@ -14,7 +14,7 @@ static mw__bound bound_at(const mw_tensor *value, int *steps);
 
 static mw__bound bound_of_argument(const mw__op *op, const char *name, int *steps)
 {
-    const mw_tensor *value = mw__arg(op, name);
+    const mw_tensor *value = mw__op_operand(op, name);
     return value != NULL ? bound_at(value, steps) : unknown;
 }
 
@@ -67,12 +67,12 @@ static mw__bound bound_of_product(mw__bound x, mw__bound y)
 /* x - max(x) is at most 0, x - min(x) at least that. */
 static mw__bound bound_of_difference(const mw__op *op, mw__bound x, mw__bound y)
 {
-    const mw_tensor *from = mw__arg(op, "x"), *by = mw__arg(op, "y");
+    const mw_tensor *from = mw__op_operand(op, "x"), *by = mw__op_operand(op, "y");
     mw__bound bound = {x.low - y.high, x.high - y.low};
     const mw__op *made = by->op;
-    if (made != NULL && mw__op_is(made, "reduce_max") && mw__arg(made, "x") == from)
+    if (made != NULL && mw__op_is(made, "reduce_max") && mw__op_operand(made, "x") == from)
         bound.high = fmin(bound.high, 0.0);
-    if (made != NULL && mw__op_is(made, "reduce_min") && mw__arg(made, "x") == from)
+    if (made != NULL && mw__op_is(made, "reduce_min") && mw__op_operand(made, "x") == from)
         bound.low = fmax(bound.low, 0.0);
     return bound;
 }
@@ -82,15 +82,15 @@ static bool is_largest_of(const mw_tensor *x, const mw_tensor *y, double *out_sh
 {
     *out_share = 1.0;
     while (y != NULL && y->payload == NULL && y->op != NULL && !mw__op_is(y->op, "reduce_max")) {
-        const mw_tensor *by = mw__arg(y->op, "y");
+        const mw_tensor *by = mw__op_operand(y->op, "y");
         const bool scales = mw__op_is(y->op, "mul");
         if ((!scales && !mw__op_is(y->op, "maximum")) || by == NULL || by->payload == NULL)
             return false;
         *out_share *= scales ? bound_of_payload(by->payload).low : 1.0;
-        y = mw__arg(y->op, "x");
+        y = mw__op_operand(y->op, "x");
     }
-    const mw_tensor *size = y != NULL && y->payload == NULL && y->op != NULL ? mw__arg(y->op, "x") : NULL;
-    return size != NULL && size->op != NULL && mw__op_is(size->op, "abs") && mw__arg(size->op, "x") == x &&
+    const mw_tensor *size = y != NULL && y->payload == NULL && y->op != NULL ? mw__op_operand(y->op, "x") : NULL;
+    return size != NULL && size->op != NULL && mw__op_is(size->op, "abs") && mw__op_operand(size->op, "x") == x &&
            *out_share > 0;
 }
 
@@ -102,7 +102,7 @@ static mw__bound bound_of_quotient(const mw__op *op, int *steps)
     const mw__bound x = bound_of_argument(op, "x", steps), y = bound_of_argument(op, "y", steps);
     if (y.low > 0)
         end = fmax(fabs(x.low), fabs(x.high)) / y.low;
-    if (is_largest_of(mw__arg(op, "x"), mw__arg(op, "y"), &share))
+    if (is_largest_of(mw__op_operand(op, "x"), mw__op_operand(op, "y"), &share))
         end = fmin(end, 1.0 / share);
     return (mw__bound){-end, end};
 }
@@ -115,7 +115,7 @@ static bool has_two(const mw__op *op, int *steps, mw__bound *out)
     }
     const bool two = mw__op_is(op, "add") || mw__op_is(op, "sub") || mw__op_is(op, "mul") || mw__op_is(op, "maximum") ||
                      mw__op_is(op, "minimum");
-    if (!two || mw__arg(op, "x") == NULL || mw__arg(op, "y") == NULL)
+    if (!two || mw__op_operand(op, "x") == NULL || mw__op_operand(op, "y") == NULL)
         return false;
     const mw__bound x = bound_of_argument(op, "x", steps), y = bound_of_argument(op, "y", steps);
     if (mw__op_is(op, "add"))

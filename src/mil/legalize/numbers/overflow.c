@@ -24,19 +24,19 @@ static bool is_unbounded(const mw_tensor *value, double low, double high)
 /* x^2 of a number that nothing bounds. */
 static bool is_square(const mw__op *op)
 {
-    const mw_tensor *x = mw__squares_is_square(op) ? mw__arg(op, "x") : NULL;
+    const mw_tensor *x = mw__squares_is_square(op) ? mw__op_operand(op, "x") : NULL;
     return x != NULL && is_unbounded(x, -MW__SQUARE_END, MW__SQUARE_END);
 }
 
 static bool is_sum_square(const mw__op *op)
 {
-    return mw__op_is(op, "reduce_sum_square") && is_unbounded(mw__arg(op, "x"), -MW__SQUARE_END, MW__SQUARE_END);
+    return mw__op_is(op, "reduce_sum_square") && is_unbounded(mw__op_operand(op, "x"), -MW__SQUARE_END, MW__SQUARE_END);
 }
 
 /* e^x, of which the sum is what divides. */
 static bool is_exponential(const mw__op *op)
 {
-    const mw_tensor *x = mw__op_is(op, "exp") ? mw__arg(op, "x") : NULL;
+    const mw_tensor *x = mw__op_is(op, "exp") ? mw__op_operand(op, "x") : NULL;
     return x != NULL && is_unbounded(x, -(double)INFINITY, EXP_END);
 }
 
@@ -54,9 +54,9 @@ static size_t passing(const mw__op *op, const mw_tensor *out[2])
         second = second || mw__op_is(op, two[i]);
     size_t count = 0;
     if (first || second)
-        out[count++] = mw__arg(op, "x");
+        out[count++] = mw__op_operand(op, "x");
     if (second && !mw__op_is(op, "sub"))
-        out[count++] = mw__arg(op, "y");
+        out[count++] = mw__op_operand(op, "y");
     return count;
 }
 
@@ -89,17 +89,17 @@ static const mw__op *find_source(const mw_tensor *value, source_test *test)
 static const mw_tensor *joined_operand(const mw__op *op)
 {
     if (mw__op_is(op, "sqrt") || mw__op_is(op, "rsqrt") || mw__op_is(op, "pow"))
-        return mw__arg(op, "x");
+        return mw__op_operand(op, "x");
     if (!mw__op_is(op, "add") && !mw__op_is(op, "mul") && !mw__op_is(op, "sub"))
         return NULL;
-    const mw_tensor *x = mw__arg(op, "x"), *y = mw__arg(op, "y");
+    const mw_tensor *x = mw__op_operand(op, "x"), *y = mw__op_operand(op, "y");
     return mw__is_constant(y) ? x : mw__is_constant(x) ? y : NULL;
 }
 
 /* Whether the root of `sum` that divides is taken before the sum is rounded. */
 static bool is_joined(const mw__op *divides, const mw_tensor *divisor, const mw__op *sum)
 {
-    const mw_tensor *value = mw__op_is(divides, "rsqrt") ? mw__arg(divides, "x") : divisor;
+    const mw_tensor *value = mw__op_is(divides, "rsqrt") ? mw__op_operand(divides, "x") : divisor;
     while (value != NULL && value->op != NULL && value->op != sum)
         value = joined_operand(value->op);
     return value != NULL && value->op == sum;
@@ -110,8 +110,8 @@ static const mw_tensor *divisor_of(const mw__op *op)
 {
     if (mw__op_is(op, "rsqrt") || mw__op_is(op, "inverse") || mw__squares_is_power(op, -0.5) ||
         mw__squares_is_power(op, -1.0))
-        return mw__arg(op, "x");
-    return mw__op_is(op, "real_div") ? mw__arg(op, "y") : NULL;
+        return mw__op_operand(op, "x");
+    return mw__op_is(op, "real_div") ? mw__op_operand(op, "y") : NULL;
 }
 
 /* ---- the list ---- */
@@ -166,7 +166,7 @@ static mw_status check_divisor(overflows *o, const mw__op *op)
                           "root is 0; multiply x by a constant below 1 before, or take layer_norm, l2_norm or "
                           "reduce_l2_norm, which add in fp32"));
     const mw__op *sum = mw__op_is(op, "real_div") ? find_source(divisor, is_exponential) : NULL;
-    if (sum != NULL && find_source(mw__arg(op, "x"), is_exponential) == sum)
+    if (sum != NULL && find_source(mw__op_operand(op, "x"), is_exponential) == sum)
         return list_overflow(o, sum, EXP_END,
                              "e^x is infinite in fp16 from x = 11.09 on, and its share of a sum 0; take softmax, or "
                              "subtract the maximum first");
@@ -191,9 +191,9 @@ static mw_status check_logarithm(overflows *o, const mw__op *op)
     const bool takes = mw__op_is(op, "log") || mw__op_is(op, "reduce_log_sum");
     if (!takes || (o->arithmetic & MW__ARITHMETIC(log_of_infinity)) == 0)
         return MW_OK;
-    const mw__op *source = find_source(mw__arg(op, "x"), is_exponential);
+    const mw__op *source = find_source(mw__op_operand(op, "x"), is_exponential);
     const bool joined = (o->arithmetic & MW__ARITHMETIC(wide_chains)) != 0;
-    return source == NULL || (joined && is_joined(op, mw__arg(op, "x"), source) && has_one_reader(o, source))
+    return source == NULL || (joined && is_joined(op, mw__op_operand(op, "x"), source) && has_one_reader(o, source))
                ? MW_OK
                : list_overflow(o, source, EXP_END,
                                "e^x is infinite in fp16 from x = 11.09 on, and the ANE's logarithm of that "
@@ -205,7 +205,7 @@ static mw_status check_op(overflows *o, const mw__op *op)
     if (op->row == NULL || op->stage != MW__STEP_FORWARD || op->result_count != 1)
         return MW_OK;
     if (mw__op_is(op, "softplus") && (o->arithmetic & MW__ARITHMETIC(softplus_overflow)) != 0 &&
-        is_unbounded(mw__arg(op, "x"), -(double)INFINITY, EXP_END))
+        is_unbounded(mw__op_operand(op, "x"), -(double)INFINITY, EXP_END))
         return list_overflow(o, op, EXP_END,
                              "from x = 11.09 on, where e^x passes 65504, the ANE makes it 0; write relu(x) + "
                              "softplus(-|x|), as the rewrite `softplus` does");

@@ -21,12 +21,12 @@ static bool read_number(const mw_tensor *value, double *out)
 bool mw__squares_is_power(const mw__op *op, double exponent)
 {
     double number;
-    return mw__op_is(op, "pow") && read_number(mw__arg(op, "y"), &number) && number == exponent;
+    return mw__op_is(op, "pow") && read_number(mw__op_operand(op, "y"), &number) && number == exponent;
 }
 
 bool mw__squares_is_square(const mw__op *op)
 {
-    const bool product = mw__op_is(op, "mul") && mw__arg(op, "x") == mw__arg(op, "y");
+    const bool product = mw__op_is(op, "mul") && mw__op_operand(op, "x") == mw__op_operand(op, "y");
     return product || mw__op_is(op, "square") || mw__squares_is_power(op, 2.0);
 }
 
@@ -35,7 +35,7 @@ bool mw__squares_is_square(const mw__op *op)
 /* One step back over a constant that is added or multiplies: the root of gain v + rest, with v the result of `op`. */
 static const mw_tensor *step_over(const mw__op *op, mw__root *root)
 {
-    const mw_tensor *x = mw__arg(op, "x"), *y = mw__arg(op, "y");
+    const mw_tensor *x = mw__op_operand(op, "x"), *y = mw__op_operand(op, "y");
     double number;
     const bool second = read_number(y, &number);
     if (!second && (mw__op_is(op, "real_div") || !read_number(x, &number)))
@@ -66,7 +66,7 @@ static const mw_tensor *begin(const mw__op *op, mw__root *root)
         mw__arg_float(op, "epsilon", &root->rest);
     else if (!root->is_reciprocal && !mw__op_is(op, "sqrt") && !mw__squares_is_power(op, 0.5))
         return NULL;
-    return mw__arg(op, "x");
+    return mw__op_operand(op, "x");
 }
 
 /* ---- the sum ---- */
@@ -92,11 +92,11 @@ static bool read_axes(const mw__op *sum, mw_shape shape, mw__root *root)
 static bool read_sum(const mw__op *sum, mw__root *root)
 {
     const bool squares = mw__op_is(sum, "reduce_sum_square"), mean = mw__op_is(sum, "reduce_mean");
-    const mw__op *square = squares ? sum : made_by(mw__arg(sum, "x"));
+    const mw__op *square = squares ? sum : made_by(mw__op_operand(sum, "x"));
     if (square == NULL || (!squares && !mean && !mw__op_is(sum, "reduce_sum")) ||
         (!squares && !mw__squares_is_square(square)))
         return false;
-    root->x = mw__arg(square, "x");
+    root->x = mw__op_operand(square, "x");
     if (root->x == NULL || root->x->payload != NULL || mw_shape_count(mw_tensor_shape(root->x)) <= 0 ||
         !read_axes(sum, mw_tensor_shape(root->x), root))
         return false;
