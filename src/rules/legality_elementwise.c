@@ -187,7 +187,7 @@ static const mw__legality_row rows[] = {
      .stage = MW__STAGE_RUN,
      .verdict = MW__WARNED,
      .op = mw__legality_always,
-     .rule = "from ln 65504 = 11.09 on it is 0; softplus(min(x, 10)) + relu(x - 10) is not",
+     .rule = "from ln 65504 = 11.09 on it is 0; softplus(-abs(x)) + relu(x) is not",
      .source = "ANEForge, issue 113",
      .rewrite = MW__RULE_softplus},
     {.id = "round_large",

@@ -53,10 +53,10 @@ typedef mw_status mw__pattern_match(mw__finder *finder, size_t at, mw_error *err
 
 /* How a row is applied. */
 enum {
-    MW__PATTERN_GRADIENT = 1,  /* the root is the forward operation, and the pattern is put at later ones */
-    MW__PATTERN_BACKWARDS = 2, /* from the end of the text */
-    MW__PATTERN_ADDS = 8,      /* its kernel adds products in its own order: not where sums are those of a chip */
-    MW__PATTERN_AS_WRITTEN = 4 /* its plan reads what its operations do, and `reads` is empty */
+    MW__PATTERN_GRADIENT = 1,   /* the root is the forward operation, and the pattern is put at later ones */
+    MW__PATTERN_BACKWARDS = 2,  /* from the end of the text */
+    MW__PATTERN_AS_WRITTEN = 4, /* its plan reads what its operations do, and `reads` is empty */
+    MW__PATTERN_ADDS = 8        /* its kernel adds products in its own order: not where sums are those of a chip */
 };
 
 /* A row of passes/patterns.def. */
