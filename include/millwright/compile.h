@@ -92,7 +92,7 @@ typedef struct mw_compile_options {
     mw_chip chip;                  /* generation of the ANE */
     bool strict;                   /* a constant that fp16 does not hold is refused, not replaced (mw_warning) */
     const char *function;          /* of the graph; NULL = "main", or the only one. Not for trainers */
-    const char *profile;      /* arithmetic of the engine's model of the ANE: "h13" to "h17", "ieee", or one of them
+    const char *profile;      /* arithmetic of the engine's model of the ANE: "h13" to "h17", "h18g", "ieee", or one
                                * with switches, "h13,product_tiles,-wide_chains" (docs/chip.md). NULL = that of
                                * `chip`; of MW_CHIP_AUTO h17. MW_ENGINE_PROFILE of the environment goes before it */
     int max_plans;            /* of a program whose shapes are chosen (mw_program_set_shapes): how many plans are

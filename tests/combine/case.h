@@ -42,7 +42,7 @@ void run_make_graph(run *r);
 /* Shapes of the inputs for so many examples; returns how many there are. */
 size_t run_shapes(const net *n, int examples, mw_input_shape out[2]);
 void run_predict_written(run *r);
-mw_device run_device(option_set set);
+mw_compile_options run_compile_options(option_set set);
 
 /* The checks of a net alone. True if it holds or is refused with an error in *err. */
 bool check_native(const net *n, mw_error *err, char why[CASE_WHY]);

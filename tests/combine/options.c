@@ -21,6 +21,8 @@ static const option_row rows[OPTIONS] = {
     [OPTION_AVERAGE] = {"average", OPTION_OF_VALUES, 0, NULL, 0, NULL, {NULL}},
     [OPTION_CLIP] = {"clip", OPTION_OF_VALUES, 0, NULL, 0, NULL, {NULL}},
     [OPTION_ANE] = {"ane", OPTION_OF_VALUES, 0, NULL, 0, NULL, {"is refused (loss scale 256)"}},
+    [OPTION_M4] = {"m4", OPTION_OF_VALUES, 0, NULL, SET(M6), "one chip", {"is refused (loss scale 2048)", "max_pool: the window is"}},
+    [OPTION_M6] = {"m6", OPTION_OF_VALUES, 0, NULL, SET(M4), "one chip", {"is refused (loss scale 2048)", "max_pool: the window is"}},
     [OPTION_RECOMPUTE] = {"recompute", OPTION_OF_FORM, 0, NULL, 0, NULL, {NULL}},
     [OPTION_MEMORY] = {"memory", OPTION_OF_FORM, 0, NULL, SET(SEGMENTS), "memory_limit: not with segments", {NULL}},
     [OPTION_SEGMENTS] = {"segments", OPTION_OF_FORM, 0, NULL, SET(MEMORY), "memory_limit: not with segments", {NULL}},
@@ -112,6 +114,9 @@ const char *option_unfit(option o, option_set set, const net *n)
     if (rows[o].kind != OPTION_OF_NET && takes_signs(n) && option_allowance(set | 1ULL << o, n).all > 0.0)
         return "the sign of what is nearly 0 counts";
     switch (o) {
+    case OPTION_M4:
+    case OPTION_M6:
+        return option_in(set, OPTION_ANE) ? NULL : "it is a chip of the ANE";
     case OPTION_RECOMPUTE:
         return net_has(n, NET_RECOMPUTE) ? NULL : "there is no segment";
     case OPTION_TUNE_FIXED:
@@ -173,13 +178,16 @@ allowance option_allowance(option_set set, const net *n)
     if (most > 0.0 && ane)
         most = 2e-2;
     /* on the ANE a weight that is trained is an operand of products, one of a file is a convolution's */
+    const bool table = (option_in(set, OPTION_M4) || option_in(set, OPTION_M6)) && net_has(n, NET_GELU);
     const bool conv = ane && (net_has(n, NET_CONV) || net_has(n, NET_CONV2));
     const bool merged = option_in(set, OPTION_LORA);
     return (allowance){.all = most,
                        .file = conv || (merged && ane) ? 8e-3
                                : merged                ? 1e-5
                                                        : 0.0,
-                       .other_form = ane ? 8e-3 : 2e-5};
+                       .other_form = table ? 3e-2
+                                     : ane ? 8e-3
+                                           : 2e-5}; /* gelu of 33 knots, and spelled by erf */
 }
 
 void option_print(option_set set, char out[NET_TEXT])

@@ -14,6 +14,8 @@ typedef enum option {
     OPTION_AVERAGE,
     OPTION_CLIP,
     OPTION_ANE,
+    OPTION_M4, /* the ANE's model with products in fixed point */
+    OPTION_M6,
     /* what changes none */
     OPTION_RECOMPUTE,
     OPTION_MEMORY,

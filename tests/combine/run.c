@@ -9,7 +9,17 @@
 
 static bool has(const run *r, option o) { return !r->plain && option_in(r->set, o); }
 
-mw_device run_device(option_set set) { return option_in(set, OPTION_ANE) ? MW_DEVICE_ANE : MW_DEVICE_CPU; }
+/* Chains round their values, so that fusion and what is read of a step change none. */
+mw_compile_options run_compile_options(option_set set)
+{
+    const bool ane = option_in(set, OPTION_ANE), m4 = option_in(set, OPTION_M4), m6 = option_in(set, OPTION_M6);
+    mw_compile_options o = engine_options(ane ? MW_DEVICE_ANE : MW_DEVICE_CPU, 1);
+    if (ane) {
+        o.chip = m4 ? MW_CHIP_H16 : m6 ? MW_CHIP_H18G : o.chip;
+        o.profile = m4 ? "h16,-wide_chains" : m6 ? "h18g,-wide_chains" : "h17,-wide_chains";
+    }
+    return o;
+}
 
 /* ---- the trainer ---- */
 
@@ -41,12 +51,11 @@ static void set_options(run *r)
     mw_trainer_options *o = &r->options;
     *o = mw_trainer_defaults(r->loss, net_optimizer_of(r->n));
     o->prediction = r->z;
-    o->compile = engine_options(run_device(r->set), 1);
+    o->compile = run_compile_options(r->set);
     o->compile.cache_folder = has(r, OPTION_CACHE) ? "cache" : NULL;
     o->compile.passes.report = has(r, OPTION_PASSES) ? hear_pass : NULL;
     o->compile.passes.report_user = r;
     o->compile.passes.off = has(r, OPTION_OFF) ? "fold,defer,fuse,unit_blocks" : NULL;
-    o->compile.profile = option_in(r->set, OPTION_ANE) ? "h17,-wide_chains" : NULL;
     o->accumulate = option_in(r->set, OPTION_ACCUMULATE) ? 2 : 0;
     o->average_decay = option_in(r->set, OPTION_AVERAGE) ? 0.5F : 0.0F;
     o->clipping.norm = option_in(r->set, OPTION_CLIP) ? 0.25F : 0.0F;

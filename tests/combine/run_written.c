@@ -11,8 +11,7 @@ static size_t results(const run *r) { return (size_t)(r->n->examples * NET_CLASS
 
 static mw_program *compile(const run *r, const mw_graph *graph, mw_trainer *state_of)
 {
-    mw_compile_options o = engine_options(run_device(r->set), 1);
-    o.profile = has(r, OPTION_ANE) ? "h17,-wide_chains" : NULL;
+    mw_compile_options o = run_compile_options(r->set);
     o.share.trainer = state_of;
     return graph != NULL ? mw_program_create(graph, &o, &r->out->err) : NULL;
 }
@@ -49,7 +48,7 @@ static void predict_one_by_one(const run *r)
 {
     mw_error *err = &r->out->err;
     mw_model_options o = mw_model_defaults();
-    const mw_compile_options compile = engine_options(run_device(r->set), 1);
+    const mw_compile_options compile = run_compile_options(r->set);
     net_feeds f;
     o.compile = &compile;
     o.batch = 1;
