@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Writes the library as two files, millwright.c and millwright.h, for programs that want no build system.
-usage: tools/amalgamate.py OUT [--with chip,data,inspect,ranks,view] [--headers DIR] [--without-protobuf] [--root DIR]
-    --with NAMES         libraries beside the core that are joined to it, by commas: chip, data, inspect, ranks, view;
-                         what one of them uses comes with it
+usage: tools/amalgamate.py OUT [--with chip,data,inspect,ranks,text,view] [--headers DIR] [--without-protobuf] [--root DIR]
+    --with NAMES         libraries beside the core that are joined to it, by commas: chip, data, inspect, ranks, text,
+                         view; what one of them uses comes with it
     --headers DIR        where uthash.h and xxhash.h are, which become part of millwright.c (the system's folders)
     --without-protobuf   leave out Core ML packages and ONNX, whose schemas become C by protoc-c
     --root DIR           another tree with src/ and include/, for tests
@@ -338,6 +338,8 @@ HEAD = """/* Millwright @VERSION@ as one file, beside millwright.h. Made of its 
  *     -DMW_HAVE_JPEG=1      -ljpeg        JPEG pictures (--with data)
  *     -DMW_HAVE_PROTOBUF=1  -lprotobuf-c  Core ML packages, ONNX@SCHEMAS@
  *     -DMW_HAVE_PLIST=1     -lplist-2.0   netplists
+ *     -DMW_HAVE_UTF8PROC=1  -lutf8proc    tokenizers of anything but ASCII (--with text)
+ *     -DMW_HAVE_PCRE2=1     -lpcre2-8     tokenizers with patterns of their own (--with text)
  *     -DMW_HAVE_AVX512=0                  leaves out the kernels of AVX-512, which are chosen when the program runs
  *
  * Calls that need what was left out return MW_ERROR_UNSUPPORTED and say so. Two more headers are in it, with their

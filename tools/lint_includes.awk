@@ -75,6 +75,10 @@ function check_third_party(header) {
             bad("libplist belongs to src/chip/netplist")
         third_party = 1
     }
+    if (header == "utf8proc.h" && FILENAME != "src/text/unicode/unicode.c")
+        bad("libutf8proc belongs to src/text/unicode/unicode.c")
+    if (header == "pcre2.h" && FILENAME != "src/text/regex/regex.c")
+        bad("libpcre2 belongs to src/text/regex/regex.c")
     if (header == "popt.h" && room != "tool")
         bad("popt belongs to src/tool")
     if (header == "mpi.h" && room != "mpi" && FILENAME != "include/millwright/mpi.h")
@@ -113,6 +117,7 @@ BEGIN {
     allowed["engine/cache"] = "base graph passes mil rules engine/core engine/compile"
     allowed["engine/run"] = "base graph engine/core engine/compile"
     allowed["engine/surface"] = "base graph passes mil rules e5rt engine/core engine/kernels engine/compile engine/cache engine/run"
+    allowed["text"] = "base"
     allowed["view"] = "base graph"
     allowed["data"] = "base graph format runtime"
     allowed["inspect"] = "base graph passes autograd rules mil format runtime"
@@ -127,12 +132,14 @@ BEGIN {
     library["data"] = "data"
     library["inspect"] = "inspect"
     library["ranks"] = "ranks"
+    library["text"] = "text"
     library["view"] = "view"
     library["mpi"] = "mpi"
     join_library("data", "data dataset_derived dataset_files tensors_derived")
     join_library("inspect", "chip compare gradcheck inspect onnx_check plan ranges replay")
     join_library("chip", "chip_all chip_cost chip_place chip_plan chip_plan_rows chip_run e5 hwx netplist")
     join_library("ranks", "communicator")
+    join_library("text", "text tokenizer")
     join_library("view", "draw plot report summary view")
     join_library("mpi", "mpi")
     types_for["mil"] = "millwright/chip.h"

@@ -24,6 +24,9 @@ refuses src/format/x.c view/draw.h
 refuses src/runtime/x.c data/data.h
 refuses src/runtime/x.c millwright/dataset_derived.h
 refuses src/view/x.c millwright/dataset_files.h
+refuses src/text/x.c graph/ir/ir.h
+refuses src/view/x.c text/json/tree.h
+refuses src/text/x.c pcre2.h
 refuses src/format/x.c png.h
 refuses include/millwright/fit.h millwright/data.h
 refuses src/runtime/x.c inspect/feed.h

@@ -9,4 +9,6 @@ set(MW_PROTOBUF OFF CACHE BOOL "" FORCE) # nor is its protobuf-c
 set(MW_PNG OFF CACHE BOOL "" FORCE) # nor are its libpng ..
 set(MW_JPEG OFF CACHE BOOL "" FORCE) # .. and libjpeg
 set(MW_PLIST OFF CACHE BOOL "" FORCE) # nor is its libplist
+set(MW_UTF8PROC OFF CACHE BOOL "" FORCE) # nor are its libutf8proc ..
+set(MW_PCRE2 OFF CACHE BOOL "" FORCE) # .. and libpcre2
 set(MW_MPI OFF CACHE BOOL "" FORCE) # nor is its MPI

@@ -5,7 +5,7 @@
  *     mw_tokenizer_encode(tokenizer, "Hello there", 11, NULL, &tokens, &err);
  *     for (size_t i = 0; i < tokens.count; i++)
  *         printf("%d\n", tokens.ids[i]);
- *     mw_tokens_free(&tokens);
+ *     mw_tokens_destroy(&tokens);
  *     mw_tokenizer_destroy(tokenizer);
  *
  * Read are tokenizer.json (BPE by bytes or with byte fallback, WordPiece, Unigram), vocab.json with merges.txt,
@@ -29,7 +29,7 @@ typedef struct mw_tokenizer mw_tokenizer;
 
 /* ---- reading ---- */
 
-/** Opens a file, or a folder that holds tokenizer.json, vocab.json and merges.txt, vocab.txt or tokenizer.bin, which are
+/** Opens a file, or a folder that holds tokenizer.json, vocab.json and merges.txt, vocab.txt or tokenizer.bin: they are
  *  looked for in this order.
  *  return  owned by the caller; NULL with err set on failure
  *  errors  MW_ERROR_FILE if it cannot be read; MW_ERROR_FORMAT if it is malformed; MW_ERROR_UNSUPPORTED, by name, for
@@ -47,10 +47,10 @@ typedef struct mw_tokenizer_info {
 
 /** What it is; strings live as long as the tokenizer. */
 MW_API mw_tokenizer_info mw_tokenizer_get_info(const mw_tokenizer *tokenizer);
-/** The number of a token by its text as files spell it ("<s>", "Ġthe" by its bytes " the"); -1 if there is none. */
+/** The number of a token by its text as files spell it ("<s>", "Ġthe" by its bytes, " the"); -1 if none. */
 MW_API int32_t mw_tokenizer_id(const mw_tokenizer *tokenizer, const char *text);
-/** The bytes of a token, not NUL-terminated if it holds a NUL; NULL if there is none of that number. `size` may be NULL.
- *  Lives as long as the tokenizer. */
+/** The bytes of a token, with a NUL behind them; NULL if there is none of that number. `size` may be NULL. Lives as
+ *  long as the tokenizer. */
 MW_API const char *mw_tokenizer_text(const mw_tokenizer *tokenizer, int32_t id, size_t *size);
 /** Whether a token is a special one ("</s>"), which decoding leaves out. */
 MW_API bool mw_tokenizer_is_special(const mw_tokenizer *tokenizer, int32_t id);
@@ -67,7 +67,7 @@ typedef struct mw_tokens {
 } mw_tokens;
 
 /** Frees the lists and makes it the empty one. NULL is fine. */
-MW_API void mw_tokens_free(mw_tokens *tokens);
+MW_API void mw_tokens_destroy(mw_tokens *tokens);
 
 /** How to encode. Fill with mw_encode_defaults. */
 typedef struct mw_encode_options {
@@ -82,7 +82,7 @@ MW_API mw_encode_options mw_encode_defaults(void);
  *  text     [size] bytes, below 4 GiB; bytes that are no UTF-8 are kept by tokenizers of bytes, and by others taken as
  *           characters that they do not know
  *  options  NULL = the defaults
- *  out      owned by the caller, mw_tokens_free; left empty on failure */
+ *  out      owned by the caller, mw_tokens_destroy; left empty on failure */
 MW_API mw_status mw_tokenizer_encode(const mw_tokenizer *tokenizer, const char *text, size_t size,
                                      const mw_encode_options *options, mw_tokens *out, mw_error *err);
 

@@ -4,6 +4,7 @@
 #include <millwright/data.h>
 #include <millwright/inspect.h>
 #include <millwright/millwright.h>
+#include <millwright/text.h>
 #include <millwright/view.h>
 #include <stdio.h>
 #include <string.h>
@@ -95,6 +96,10 @@ int main(void)
     check_claim(mw_dataset_examples(part) == 1, "data does not divide a data set of the core");
     mw_dataset_destroy(part);
     mw_dataset_destroy(dataset);
+    mw_error_clear(&err);
+    check_claim(mw_tokenizer_open("/nonexistent/tokenizer.json", &err) == NULL && err.status == MW_ERROR_FILE,
+                "text does not say that a file is missing");
+    mw_error_clear(&err);
     check_claim(names_registration(), "the core reads a netplist before anybody registered");
     mw_chip_register();
     check_claim(!names_registration(), "the core does not know of what was registered");

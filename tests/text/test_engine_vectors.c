@@ -3,7 +3,7 @@
  * NAME.jsonl. */
 #include "base/file/file.h"
 #include "support/check.h"
-#include "text/json/json_tree.h"
+#include "text/json/tree.h"
 
 #include <dirent.h>
 #include <millwright/text.h>
@@ -45,11 +45,11 @@ static bool same_places(const mw_tokens *tokens, const char *text, const mw__jso
 
 static void show(tally *t, const char *what, const mw__json_node *row, const mw_tokens *tokens)
 {
-    const mw__json_node *text = mw__json_tree_find(row, "text"), *ids = mw__json_tree_find(row, "ids");
+    const mw__json_node *text = mw__tree_find(row, "text"), *ids = mw__tree_find(row, "ids");
     if (t->shown++ >= 5)
         return;
     printf("%s: %s of \"%s\":", t->name, what, text->text);
-    const mw__json_node *pair = mw__json_tree_find(row, "offsets")->first;
+    const mw__json_node *pair = mw__tree_find(row, "offsets")->first;
     for (const mw__json_node *id = ids->first; id != NULL; id = id->next, pair = pair != NULL ? pair->next : NULL)
         printf(" %d", (int)id->number),
             pair != NULL ? printf("(%d %d)", (int)pair->first->number, (int)pair->last->number) : 0;
@@ -78,11 +78,11 @@ static void check_row(tally *t, const mw_tokenizer *tokenizer, const mw__json_no
 {
     mw_error err = {0};
     mw_tokens tokens = {0};
-    const mw__json_node *text = mw__json_tree_find(row, "text");
+    const mw__json_node *text = mw__tree_find(row, "text");
     mw_tokenizer_encode(tokenizer, text->text, text->length, NULL, &tokens, &err);
-    const bool ids = same_ids(&tokens, mw__json_tree_find(row, "ids"));
-    const bool places = same_places(&tokens, text->text, mw__json_tree_find(row, "offsets"));
-    const bool back = !ids || same_text(tokenizer, &tokens, mw__json_tree_text(row, "decoded"), &err);
+    const bool ids = same_ids(&tokens, mw__tree_find(row, "ids"));
+    const bool places = same_places(&tokens, text->text, mw__tree_find(row, "offsets"));
+    const bool back = !ids || same_text(tokenizer, &tokens, mw__tree_text(row, "decoded"), &err);
     t->texts++;
     t->ids += ids;
     t->places += places;
@@ -90,7 +90,7 @@ static void check_row(tally *t, const mw_tokenizer *tokenizer, const mw__json_no
     if (!ids || !places || !back)
         show(t, !ids ? "ids" : !places ? "places" : "text", row, &tokens);
     CHECK_OK(err);
-    mw_tokens_free(&tokens);
+    mw_tokens_destroy(&tokens);
 }
 
 static void check_lines(tally *t, const mw_tokenizer *tokenizer, const char *path)
@@ -103,8 +103,7 @@ static void check_lines(tally *t, const mw_tokenizer *tokenizer, const char *pat
         mw__arena arena;
         char *end = memchr(at, '\n', (size_t)(text + size - at));
         mw__arena_init(&arena, NULL);
-        const mw__json_node *row =
-            mw__json_tree_read(&arena, at, (size_t)((end != NULL ? end : text + size) - at), &err);
+        const mw__json_node *row = mw__tree_read(&arena, at, (size_t)((end != NULL ? end : text + size) - at), &err);
         if (CHECK_OK(err))
             check_row(t, tokenizer, row);
         mw__arena_deinit(&arena);

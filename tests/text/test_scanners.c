@@ -3,7 +3,7 @@
 #include "support/check.h"
 #include "support/night.h"
 #include "text/normal/aligned.h"
-#include "text/split/regex.h"
+#include "text/regex/regex.h"
 #include "text/split/scanners.h"
 #include "text/unicode/unicode.h"
 

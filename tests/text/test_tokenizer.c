@@ -69,9 +69,9 @@ static void test_special_tokens_can_be_left_out_or_be_text(void)
     for (size_t i = 0; i < plain.count; i++)
         ends[1] += plain.ids[i] == mw_tokenizer_id(t, "</s>");
     CHECK(ends[0] == 1 && ends[1] == 0);
-    mw_tokens_free(&usual);
-    mw_tokens_free(&bare);
-    mw_tokens_free(&plain);
+    mw_tokens_destroy(&usual);
+    mw_tokens_destroy(&bare);
+    mw_tokens_destroy(&plain);
     mw_tokenizer_destroy(t);
 }
 
@@ -86,7 +86,7 @@ static bool comes_back(const mw_tokenizer *t, const char *bytes, size_t size)
     mw_tokenizer_decode(t, tokens.ids, tokens.count, true, &text, &got, &err);
     const bool same = text != NULL && got == size && memcmp(text, bytes, size) == 0;
     mw_tokenizer_free_text(text);
-    mw_tokens_free(&tokens);
+    mw_tokens_destroy(&tokens);
     return same && err.status == MW_OK;
 }
 
@@ -122,7 +122,7 @@ static void test_every_form_takes_any_bytes(void)
             mw_tokens tokens = encode(t, bytes, size, NULL);
             for (size_t k = 0; k < tokens.count; k++)
                 CHECK(tokens.begin[k] <= tokens.end[k] && tokens.end[k] <= size);
-            mw_tokens_free(&tokens);
+            mw_tokens_destroy(&tokens);
         }
         mw_tokenizer_destroy(t);
     }
@@ -161,7 +161,7 @@ static void test_streams_give_whole_characters(void)
         mw_tokenizer_decode(t, tokens.ids, tokens.count, false, &whole, NULL, &err);
         check_note(streams_alike(t, &tokens, whole), __FILE__, __LINE__, "%s streams something else", forms[f]);
         mw_tokenizer_free_text(whole);
-        mw_tokens_free(&tokens);
+        mw_tokens_destroy(&tokens);
         mw_tokenizer_destroy(t);
     }
 }
@@ -298,7 +298,7 @@ static void test_the_vocabulary_of_llama2_c(void)
     mw_tokenizer_decode(t, tokens.ids, tokens.count, false, &text, NULL, &err);
     CHECK_STR(text, "abz");
     mw_tokenizer_free_text(text);
-    mw_tokens_free(&tokens);
+    mw_tokens_destroy(&tokens);
     mw_tokenizer_destroy(t);
     mw__file_write(NULL, "tokenizer.bin", bin, size - 3, false, &err);
     CHECK(mw_tokenizer_open("tokenizer.bin", &err) == NULL);
@@ -316,7 +316,7 @@ static double seconds_of(const mw_tokenizer *t, const char *text, size_t size)
         clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &a);
         mw_tokens tokens = encode(t, text, size, NULL);
         clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &b);
-        mw_tokens_free(&tokens);
+        mw_tokens_destroy(&tokens);
         const double took = (double)(b.tv_sec - a.tv_sec) + 1e-9 * (double)(b.tv_nsec - a.tv_nsec);
         best = took < best ? took : best;
     }

@@ -39,7 +39,7 @@ static merged by_table(const mw__model *model, int32_t left, int32_t right)
     if (model->merge_slots == 0 || left < 0 || right < 0)
         return none;
     const uint64_t pair = (uint64_t)(uint32_t)left << 32 | (uint32_t)right;
-    for (size_t at = mw__model_slot(model, pair);; at = (at + 1) & (model->merge_slots - 1)) {
+    for (size_t at = mw__subword_slot(model, pair);; at = (at + 1) & (model->merge_slots - 1)) {
         const mw__merge *m = &model->merges[at];
         if (m->pair == pair)
             return (merged){(double)m->rank, m->id};
@@ -227,9 +227,9 @@ static mw_status put_symbols(const mw__model *model, const char *text, mw__token
     for (int32_t i = 0; i >= 0 && count > 0; i = out->symbols[i].after) {
         const mw__symbol s = out->symbols[i];
         if (s.id == NO_TOKEN)
-            MW_TRY(mw__model_put_unknown(model, text, s.begin, s.end, out));
+            MW_TRY(mw__subword_put_unknown(model, text, s.begin, s.end, out));
         else
-            MW_TRY(mw__token_list_add(out, s.id, s.begin, s.end));
+            MW_TRY(mw__subword_put(out, s.id, s.begin, s.end));
     }
     return MW_OK;
 }
@@ -271,7 +271,7 @@ static bool take_cached(const cached_word *w, const char *text, size_t begin, si
     if (w->size != end - begin || memcmp(w->text, text + begin, w->size) != 0)
         return false;
     for (int i = 0; i < w->count; i++)
-        if (mw__token_list_add(out, w->ids[i], begin + w->begins[i], begin + w->ends[i]) != MW_OK)
+        if (mw__subword_put(out, w->ids[i], begin + w->begins[i], begin + w->ends[i]) != MW_OK)
             return true; /* the failure is in out->err */
     return true;
 }
@@ -292,11 +292,11 @@ static void keep_cached(cached_word *w, const char *text, size_t begin, size_t e
     }
 }
 
-mw_status mw__model_bpe(const mw__model *model, const char *text, size_t begin, size_t end, mw__token_list *out)
+mw_status mw__subword_bpe(const mw__model *model, const char *text, size_t begin, size_t end, mw__token_list *out)
 {
     const int32_t whole = model->whole_words ? mw__vocabulary_find(&model->vocabulary, text + begin, end - begin) : -1;
     if (whole >= 0)
-        return mw__token_list_add(out, whole, begin, end);
+        return mw__subword_put(out, whole, begin, end);
     if (end - begin > CACHE_BYTES || out->cache == NULL || model->fuse_unknown)
         return merge_word(model, text, begin, end, out);
     cached_word *w = &out->cache->words[mw__hash64(text + begin, end - begin, 1) % CACHE_WORDS];
@@ -308,7 +308,7 @@ mw_status mw__model_bpe(const mw__model *model, const char *text, size_t begin, 
     return MW_OK;
 }
 
-mw_status mw__model_bpe_cache(mw__token_list *list)
+mw_status mw__subword_bpe_cache(mw__token_list *list)
 {
     list->cache = mw__alloc(list->allocator, 1, sizeof *list->cache, list->err);
     return list->cache != NULL ? MW_OK : MW_ERROR_MEMORY;

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-mw_status mw__token_list_add(mw__token_list *list, int32_t id, size_t begin, size_t end)
+mw_status mw__subword_put(mw__token_list *list, int32_t id, size_t begin, size_t end)
 {
     if (list->count == list->capacity)
         MW_TRY(
@@ -15,7 +15,7 @@ mw_status mw__token_list_add(mw__token_list *list, int32_t id, size_t begin, siz
     return MW_OK;
 }
 
-void mw__token_list_deinit(mw__token_list *list)
+void mw__subword_list_deinit(mw__token_list *list)
 {
     mw__free(list->allocator, list->items);
     mw__free(list->allocator, list->symbols);
@@ -25,15 +25,15 @@ void mw__token_list_deinit(mw__token_list *list)
     *list = (mw__token_list){.allocator = list->allocator, .err = list->err};
 }
 
-mw_status mw__model_run(const mw__model *model, const char *text, size_t begin, size_t end, mw__token_list *out)
+mw_status mw__subword_run(const mw__model *model, const char *text, size_t begin, size_t end, mw__token_list *out)
 {
     switch (model->kind) {
     case MW__MODEL_UNIGRAM:
-        return mw__model_unigram(model, text, begin, end, out);
+        return mw__subword_unigram(model, text, begin, end, out);
     case MW__MODEL_WORDPIECE:
-        return mw__model_wordpiece(model, text, begin, end, out);
+        return mw__subword_wordpiece(model, text, begin, end, out);
     default:
-        return mw__model_bpe(model, text, begin, end, out);
+        return mw__subword_bpe(model, text, begin, end, out);
     }
 }
 
@@ -49,11 +49,12 @@ static bool have_all_bytes(const mw__model *model, const char *text, size_t begi
 static mw_status put_bytes(const mw__model *model, const char *text, size_t begin, size_t end, mw__token_list *out)
 {
     for (size_t i = begin; i < end; i++)
-        MW_TRY(mw__token_list_add(out, model->byte_token[(unsigned char)text[i]], begin, end));
+        MW_TRY(mw__subword_put(out, model->byte_token[(unsigned char)text[i]], begin, end));
     return MW_OK;
 }
 
-mw_status mw__model_put_unknown(const mw__model *model, const char *text, size_t begin, size_t end, mw__token_list *out)
+mw_status mw__subword_put_unknown(const mw__model *model, const char *text, size_t begin, size_t end,
+                                  mw__token_list *out)
 {
     if (model->byte_fallback && have_all_bytes(model, text, begin, end))
         return put_bytes(model, text, begin, end, out);
@@ -64,14 +65,14 @@ mw_status mw__model_put_unknown(const mw__model *model, const char *text, size_t
         last->end = (uint32_t)end;
         return MW_OK;
     }
-    return mw__token_list_add(out, model->unknown, begin, end);
+    return mw__subword_put(out, model->unknown, begin, end);
 }
 
 /* ---- making one ---- */
 
 static mw__merge *slot_for(const mw__model *model, uint64_t pair)
 {
-    size_t at = mw__model_slot(model, pair);
+    size_t at = mw__subword_slot(model, pair);
     while (model->merges[at].pair != UINT64_MAX && model->merges[at].pair != pair)
         at = (at + 1) & (model->merge_slots - 1);
     return &model->merges[at];
@@ -96,7 +97,7 @@ static mw_status more_merges(mw__model *model, mw_error *err)
     return MW_OK;
 }
 
-mw_status mw__model_add_merge(mw__model *model, int32_t left, int32_t right, int32_t rank, int32_t id, mw_error *err)
+mw_status mw__subword_add_merge(mw__model *model, int32_t left, int32_t right, int32_t rank, int32_t id, mw_error *err)
 {
     const uint64_t pair = (uint64_t)(uint32_t)left << 32 | (uint32_t)right;
     MW_TRY(more_merges(model, err));
@@ -120,15 +121,15 @@ static void find_bytes(mw__model *model)
     }
 }
 
-mw_status mw__model_finish(mw__model *model, mw_error *err)
+mw_status mw__subword_finish(mw__model *model, mw_error *err)
 {
     find_bytes(model);
     model->prefix = model->prefix != NULL ? model->prefix : "";
     model->suffix = model->suffix != NULL ? model->suffix : "";
-    return model->kind == MW__MODEL_UNIGRAM ? mw__model_make_trie(model, err) : MW_OK;
+    return model->kind == MW__MODEL_UNIGRAM ? mw__subword_make_trie(model, err) : MW_OK;
 }
 
-void mw__model_deinit(mw__model *model)
+void mw__subword_deinit(mw__model *model)
 {
     if (model->vocabulary.arena == NULL)
         return;

@@ -53,20 +53,20 @@ typedef struct mw__token_list {
     mw_error *err;
 } mw__token_list;
 
-mw_status mw__token_list_add(mw__token_list *list, int32_t id, size_t begin, size_t end);
-void mw__token_list_deinit(mw__token_list *list);
+mw_status mw__subword_put(mw__token_list *list, int32_t id, size_t begin, size_t end);
+void mw__subword_list_deinit(mw__token_list *list);
 
 /* Appends the tokens of text[begin..end), a word. */
-mw_status mw__model_run(const mw__model *model, const char *text, size_t begin, size_t end, mw__token_list *out);
+mw_status mw__subword_run(const mw__model *model, const char *text, size_t begin, size_t end, mw__token_list *out);
 
 /* Adds a merge; of two of one pair the first counts. `rank` is its place. */
-mw_status mw__model_add_merge(mw__model *model, int32_t left, int32_t right, int32_t rank, int32_t id, mw_error *err);
+mw_status mw__subword_add_merge(mw__model *model, int32_t left, int32_t right, int32_t rank, int32_t id, mw_error *err);
 /* After the last piece: what is derived of them. */
-mw_status mw__model_finish(mw__model *model, mw_error *err);
-void mw__model_deinit(mw__model *model);
+mw_status mw__subword_finish(mw__model *model, mw_error *err);
+void mw__subword_deinit(mw__model *model);
 
 /* The slot that a search for a pair begins at. */
-static inline size_t mw__model_slot(const mw__model *model, uint64_t pair)
+static inline size_t mw__subword_slot(const mw__model *model, uint64_t pair)
 {
     uint64_t mixed = (pair ^ pair >> 32) * 0x9e3779b97f4a7c15U;
     mixed ^= mixed >> 29;
@@ -74,14 +74,15 @@ static inline size_t mw__model_slot(const mw__model *model, uint64_t pair)
 }
 
 /* The kinds. */
-mw_status mw__model_bpe(const mw__model *model, const char *text, size_t begin, size_t end, mw__token_list *out);
-mw_status mw__model_unigram(const mw__model *model, const char *text, size_t begin, size_t end, mw__token_list *out);
-mw_status mw__model_wordpiece(const mw__model *model, const char *text, size_t begin, size_t end, mw__token_list *out);
-/* Words that come again are cut once: worth its memory for texts of some thousand bytes. */
-mw_status mw__model_bpe_cache(mw__token_list *list);
-mw_status mw__model_make_trie(mw__model *model, mw_error *err);
-/* Tokens of a text that none stands for: its bytes', one for each character, or one for all of it. */
-mw_status mw__model_put_unknown(const mw__model *model, const char *text, size_t begin, size_t end,
+mw_status mw__subword_bpe(const mw__model *model, const char *text, size_t begin, size_t end, mw__token_list *out);
+mw_status mw__subword_unigram(const mw__model *model, const char *text, size_t begin, size_t end, mw__token_list *out);
+mw_status mw__subword_wordpiece(const mw__model *model, const char *text, size_t begin, size_t end,
                                 mw__token_list *out);
+/* Words that come again are cut once: worth its memory for texts of some thousand bytes. */
+mw_status mw__subword_bpe_cache(mw__token_list *list);
+mw_status mw__subword_make_trie(mw__model *model, mw_error *err);
+/* Tokens of a text that none stands for: its bytes', one for each character, or one for all of it. */
+mw_status mw__subword_put_unknown(const mw__model *model, const char *text, size_t begin, size_t end,
+                                  mw__token_list *out);
 
 #endif

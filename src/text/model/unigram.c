@@ -7,7 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-mw_status mw__model_make_trie(mw__model *model, mw_error *err)
+mw_status mw__subword_make_trie(mw__model *model, mw_error *err)
 {
     const mw__vocabulary *v = &model->vocabulary;
     size_t bytes = 0;
@@ -65,7 +65,7 @@ static void put_back(size_t begin, size_t size, const ending *endings, mw__token
 {
     const size_t first = out->count;
     for (size_t at = size; at > 0; at = (size_t)endings[at].begin)
-        mw__token_list_add(out, endings[at].id, begin + (size_t)endings[at].begin, begin + at);
+        mw__subword_put(out, endings[at].id, begin + (size_t)endings[at].begin, begin + at);
     const size_t count = out->count - first;
     for (size_t i = 0; i < count / 2; i++) {
         const mw__token moved = out->items[first + i];
@@ -93,16 +93,16 @@ static mw_status settle_unknown(const mw__model *model, const char *text, size_t
         while (cut[i].id < 0 && last + 1 < count && cut[last + 1].id < 0)
             last++;
         if (cut[i].id < 0)
-            mw__model_put_unknown(model, text, cut[i].begin, cut[last].end, out);
+            mw__subword_put_unknown(model, text, cut[i].begin, cut[last].end, out);
         else
-            mw__token_list_add(out, cut[i].id, cut[i].begin, cut[i].end);
+            mw__subword_put(out, cut[i].id, cut[i].begin, cut[i].end);
         i = last;
     }
     mw__free(out->allocator, cut);
     return out->err->status;
 }
 
-mw_status mw__model_unigram(const mw__model *model, const char *text, size_t begin, size_t end, mw__token_list *out)
+mw_status mw__subword_unigram(const mw__model *model, const char *text, size_t begin, size_t end, mw__token_list *out)
 {
     const size_t size = end - begin, first = out->count;
     if ((size + 1) * sizeof(ending) > out->best_capacity * sizeof *out->best)

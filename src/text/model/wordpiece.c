@@ -51,7 +51,7 @@ static size_t longest_piece(const mw__model *model, const char *text, size_t beg
     return at;
 }
 
-mw_status mw__model_wordpiece(const mw__model *model, const char *text, size_t begin, size_t end, mw__token_list *out)
+mw_status mw__subword_wordpiece(const mw__model *model, const char *text, size_t begin, size_t end, mw__token_list *out)
 {
     const size_t first = out->count;
     bool whole = count_chars(text, begin, end) <= model->longest_word;
@@ -60,11 +60,11 @@ mw_status mw__model_wordpiece(const mw__model *model, const char *text, size_t b
         const size_t to = longest_piece(model, text, begin, at, end, &id);
         whole = to > at;
         if (whole)
-            MW_TRY(mw__token_list_add(out, id, at, to));
+            MW_TRY(mw__subword_put(out, id, at, to));
         at = to;
     }
     if (whole)
         return MW_OK;
     out->count = first;
-    return model->unknown >= 0 ? mw__token_list_add(out, model->unknown, begin, end) : MW_OK;
+    return model->unknown >= 0 ? mw__subword_put(out, model->unknown, begin, end) : MW_OK;
 }

@@ -151,7 +151,7 @@ static void run_step(const mw__normal_step *step, const mw__aligned *in, mw__ali
     case MW__NORMAL_NFD:
     case MW__NORMAL_NFKC:
     case MW__NORMAL_NFKD:
-        mw__normal_form(step->kind, in, out);
+        mw__normalizer_form(step->kind, in, out);
         break;
     case MW__NORMAL_LOWERCASE:
         each_char(lower, in, out);
@@ -166,7 +166,7 @@ static void run_step(const mw__normal_step *step, const mw__aligned *in, mw__ali
         replace(step, in, out);
         break;
     case MW__NORMAL_REPLACE_REGEX:
-        mw__normal_regex(step, in, out);
+        mw__normalizer_regex(step, in, out);
         break;
     case MW__NORMAL_PREPEND:
         prepend(step->content, in, out);
@@ -181,7 +181,7 @@ static void run_step(const mw__normal_step *step, const mw__aligned *in, mw__ali
         each_char(nmt, in, out);
         break;
     case MW__NORMAL_CHARSMAP:
-        mw__normal_charsmap(step->charsmap, in, out);
+        mw__normalizer_charsmap(step->charsmap, in, out);
         break;
     }
 }
@@ -199,7 +199,7 @@ static bool leaves(const mw__normal_step *step, const mw__aligned *in)
     return true;
 }
 
-mw_status mw__normal_run(const mw__normal_step *steps, size_t count, mw__aligned *text)
+mw_status mw__normalizer_run(const mw__normal_step *steps, size_t count, mw__aligned *text)
 {
     for (size_t i = 0; i < count && text->err->status == MW_OK; i++) {
         if (leaves(&steps[i], text))

@@ -33,15 +33,15 @@ typedef struct mw__normal_step {
 } mw__normal_step;
 
 /* *text becomes what the steps make of it. */
-mw_status mw__normal_run(const mw__normal_step *steps, size_t count, mw__aligned *text);
+mw_status mw__normalizer_run(const mw__normal_step *steps, size_t count, mw__aligned *text);
 
 /* The parts. */
-void mw__normal_form(mw__normal_kind form, const mw__aligned *in, mw__aligned *out);
-void mw__normal_charsmap(const struct mw__charsmap *map, const mw__aligned *in, mw__aligned *out);
-void mw__normal_regex(const mw__normal_step *step, const mw__aligned *in, mw__aligned *out);
+void mw__normalizer_form(mw__normal_kind form, const mw__aligned *in, mw__aligned *out);
+void mw__normalizer_charsmap(const struct mw__charsmap *map, const mw__aligned *in, mw__aligned *out);
+void mw__normalizer_regex(const mw__normal_step *step, const mw__aligned *in, mw__aligned *out);
 
 /* The table of a SentencePiece model: a double array of prefixes, and the texts that they become.
  *  data  kept as it is; lives as long as the map */
-const struct mw__charsmap *mw__normal_read_charsmap(mw__arena *arena, const char *data, size_t size, mw_error *err);
+const struct mw__charsmap *mw__normalizer_read_charsmap(mw__arena *arena, const char *data, size_t size, mw_error *err);
 
 #endif

@@ -13,7 +13,7 @@ struct mw__charsmap {
     size_t text_size;
 };
 
-const struct mw__charsmap *mw__normal_read_charsmap(mw__arena *arena, const char *data, size_t size, mw_error *err)
+const struct mw__charsmap *mw__normalizer_read_charsmap(mw__arena *arena, const char *data, size_t size, mw_error *err)
 {
     struct mw__charsmap *map = mw__arena_alloc(arena, 1, sizeof *map, err);
     if (map == NULL)
@@ -54,7 +54,7 @@ static size_t find_prefix(const struct mw__charsmap *map, const char *text, size
     return found;
 }
 
-void mw__normal_charsmap(const struct mw__charsmap *map, const mw__aligned *in, mw__aligned *out)
+void mw__normalizer_charsmap(const struct mw__charsmap *map, const mw__aligned *in, mw__aligned *out)
 {
     for (size_t at = 0; at < in->size && out->err->status == MW_OK;) {
         const char *becomes = NULL;

@@ -105,7 +105,7 @@ static void add_char(forming *f, mw__char c, size_t at)
         add(f, parts[i], at, i == 0);
 }
 
-void mw__normal_form(mw__normal_kind form, const mw__aligned *in, mw__aligned *out)
+void mw__normalizer_form(mw__normal_kind form, const mw__aligned *in, mw__aligned *out)
 {
     forming f = {.in = in,
                  .out = out,

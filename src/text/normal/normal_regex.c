@@ -1,11 +1,11 @@
 /* Replacing what a pattern finds. */
 #include "base/text/error.h"
 #include "text/normal/normal.h"
-#include "text/split/regex.h"
+#include "text/regex/regex.h"
 
 #include <string.h>
 
-void mw__normal_regex(const mw__normal_step *step, const mw__aligned *in, mw__aligned *out)
+void mw__normalizer_regex(const mw__normal_step *step, const mw__aligned *in, mw__aligned *out)
 {
     size_t at = 0, begin = 0, end = 0;
     while (at < in->size && mw__regex_find(step->regex, in->bytes, in->size, at, &begin, &end, out->err)) {

@@ -54,8 +54,8 @@ static const mw__read_row *row_of(const mw__read_row *rows, size_t count, const 
 static mw_status read_list(const mw__read_row *rows, size_t count, const char *what, const char *of, mw_tokenizer *t,
                            const mw__json_node *node, mw_error *err)
 {
-    const mw__json_node *list = mw__json_tree_find(node, of);
-    if (!mw__json_tree_is(list, MW__JSON_IS_ARRAY))
+    const mw__json_node *list = mw__tree_find(node, of);
+    if (!mw__tree_is(list, MW__JSON_IS_ARRAY))
         return mw__fail(err, MW_ERROR_FORMAT, "the %s is a Sequence without \"%s\"", what, of);
     for (const mw__json_node *part = list->first; part != NULL; part = part->next)
         MW_TRY(mw__read_by_type(rows, count, what, of, t, part, err));
@@ -67,7 +67,7 @@ mw_status mw__read_by_type(const mw__read_row *rows, size_t count, const char *w
 {
     if (node == NULL || node->kind == MW__JSON_IS_NULL)
         return MW_OK;
-    const char *type = mw__json_tree_text(node, "type");
+    const char *type = mw__tree_text(node, "type");
     if (type == NULL)
         return mw__fail(err, MW_ERROR_FORMAT, "the %s has no \"type\"", what);
     if (strcmp(type, "Sequence") == 0)
@@ -175,7 +175,7 @@ static mw_status add_merge(mw_tokenizer *t, const spelled *left, const spelled *
                         a < 0   ? "the first"
                         : b < 0 ? "the second"
                                 : "what they make");
-    return mw__model_add_merge(&t->model, a, b, rank, id, err);
+    return mw__subword_add_merge(&t->model, a, b, rank, id, err);
 }
 
 mw_status mw__read_merge(mw_tokenizer *t, const char *left, size_t left_size, const char *right, size_t right_size,

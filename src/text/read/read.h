@@ -2,7 +2,7 @@
 #ifndef MW__TEXT_READ_READ_H
 #define MW__TEXT_READ_READ_H
 
-#include "text/json/json_tree.h"
+#include "text/json/tree.h"
 #include "text/tokenizer/tokenizer.h"
 
 /* The parts of tokenizer.json. */

@@ -20,7 +20,7 @@ static mw_status add_kind(mw_tokenizer *t, mw__normal_kind kind, mw_error *err)
 
 static mw_status read_form(mw_tokenizer *t, const mw__json_node *node, mw_error *err)
 {
-    const char *type = mw__json_tree_text(node, "type");
+    const char *type = mw__tree_text(node, "type");
     const bool compatible = strlen(type) == 4, composes = type[strlen(type) - 1] == 'C';
     return add_kind(t,
                     compatible ? composes ? MW__NORMAL_NFKC : MW__NORMAL_NFKD
@@ -51,14 +51,14 @@ static mw_status read_strip(mw_tokenizer *t, const mw__json_node *node, mw_error
 {
     return mw__read_add_normal(t,
                                (mw__normal_step){.kind = MW__NORMAL_STRIP,
-                                                 .left = mw__json_tree_bool(node, "strip_left", true),
-                                                 .right = mw__json_tree_bool(node, "strip_right", true)},
+                                                 .left = mw__tree_bool(node, "strip_left", true),
+                                                 .right = mw__tree_bool(node, "strip_right", true)},
                                err);
 }
 
 static mw_status read_prepend(mw_tokenizer *t, const mw__json_node *node, mw_error *err)
 {
-    const char *content = mw__read_keep(t, mw__json_tree_text(node, "prepend"), err);
+    const char *content = mw__read_keep(t, mw__tree_text(node, "prepend"), err);
     return content == NULL
                ? MW_ERROR_MEMORY
                : mw__read_add_normal(t, (mw__normal_step){.kind = MW__NORMAL_PREPEND, .content = content}, err);
@@ -66,13 +66,13 @@ static mw_status read_prepend(mw_tokenizer *t, const mw__json_node *node, mw_err
 
 static mw_status read_replace(mw_tokenizer *t, const mw__json_node *node, mw_error *err)
 {
-    const mw__json_node *pattern = mw__json_tree_find(node, "pattern");
-    const char *text = mw__json_tree_text(pattern, "String"), *regex = mw__json_tree_text(pattern, "Regex");
+    const mw__json_node *pattern = mw__tree_find(node, "pattern");
+    const char *text = mw__tree_text(pattern, "String"), *regex = mw__tree_text(pattern, "Regex");
     mw__normal_step step = {.kind = regex != NULL ? MW__NORMAL_REPLACE_REGEX : MW__NORMAL_REPLACE};
     if (text == NULL && regex == NULL)
         return mw__fail(err, MW_ERROR_FORMAT, "the normalizer Replace has no pattern");
     step.text = mw__read_keep(t, text != NULL ? text : regex, err);
-    step.content = mw__read_keep(t, mw__json_tree_text(node, "content"), err);
+    step.content = mw__read_keep(t, mw__tree_text(node, "content"), err);
     if (step.text == NULL || step.content == NULL)
         return MW_ERROR_MEMORY;
     step.regex = regex != NULL ? mw__regex_create(regex, err) : NULL;
@@ -84,11 +84,11 @@ static mw_status read_replace(mw_tokenizer *t, const mw__json_node *node, mw_err
 /* Accents go with the case unless it is said otherwise. */
 static mw_status read_bert(mw_tokenizer *t, const mw__json_node *node, mw_error *err)
 {
-    const bool lower = mw__json_tree_bool(node, "lowercase", true);
-    const bool strips = mw__json_tree_bool(node, "strip_accents", lower);
-    if (mw__json_tree_bool(node, "clean_text", true))
+    const bool lower = mw__tree_bool(node, "lowercase", true);
+    const bool strips = mw__tree_bool(node, "strip_accents", lower);
+    if (mw__tree_bool(node, "clean_text", true))
         MW_TRY(add_kind(t, MW__NORMAL_CLEAN, err));
-    if (mw__json_tree_bool(node, "handle_chinese_chars", true))
+    if (mw__tree_bool(node, "handle_chinese_chars", true))
         MW_TRY(add_kind(t, MW__NORMAL_CJK, err));
     if (strips) {
         MW_TRY(add_kind(t, MW__NORMAL_NFD, err));
@@ -127,14 +127,14 @@ static size_t read_base64(const char *text, size_t size, char *out)
 
 static mw_status read_precompiled(mw_tokenizer *t, const mw__json_node *node, mw_error *err)
 {
-    const mw__json_node *map = mw__json_tree_find(node, "precompiled_charsmap");
-    if (!mw__json_tree_is(map, MW__JSON_IS_TEXT) || map->length == 0)
+    const mw__json_node *map = mw__tree_find(node, "precompiled_charsmap");
+    if (!mw__tree_is(map, MW__JSON_IS_TEXT) || map->length == 0)
         return MW_OK;
     char *data = mw__arena_alloc(&t->arena, map->length, 1, err);
     if (data == NULL)
         return MW_ERROR_MEMORY;
     const size_t size = read_base64(map->text, map->length, data);
-    const struct mw__charsmap *charsmap = mw__normal_read_charsmap(&t->arena, data, size, err);
+    const struct mw__charsmap *charsmap = mw__normalizer_read_charsmap(&t->arena, data, size, err);
     if (charsmap == NULL)
         return err->status;
     return mw__read_add_normal(t, (mw__normal_step){.kind = MW__NORMAL_CHARSMAP, .charsmap = charsmap}, err);

@@ -12,7 +12,7 @@ static mw_status read_json_vocabulary(mw_tokenizer *t, const char *text, size_t 
 {
     mw__arena tree;
     mw__arena_init(&tree, t->arena.allocator);
-    const mw__json_node *root = mw__json_tree_read(&tree, text, size, err);
+    const mw__json_node *root = mw__tree_read(&tree, text, size, err);
     mw_status status = root != NULL ? MW_OK : err->status;
     if (root != NULL && root->kind != MW__JSON_IS_OBJECT)
         status = mw__fail(err, MW_ERROR_FORMAT, "vocab.json is no object of tokens and numbers");
@@ -55,8 +55,8 @@ static mw_status add_end_of_text(mw_tokenizer *t, mw_error *err)
                                    err);
 }
 
-mw_tokenizer *mw__tokenizer_read_merges(const char *vocabulary, size_t size, const char *merges, size_t merges_size,
-                                        mw_error *err)
+mw_tokenizer *mw__read_vocabulary_and_merges(const char *vocabulary, size_t size, const char *merges,
+                                             size_t merges_size, mw_error *err)
 {
     mw_tokenizer *t = mw__tokenizer_make(err);
     if (t == NULL)
@@ -114,7 +114,7 @@ static mw_status finish_lines(mw_tokenizer *t, mw_error *err)
     return mw__read_add_part(t, (mw__template_part){.id = last}, err);
 }
 
-mw_tokenizer *mw__tokenizer_read_lines(const char *text, size_t size, mw_error *err)
+mw_tokenizer *mw__read_lines(const char *text, size_t size, mw_error *err)
 {
     mw_tokenizer *t = mw__tokenizer_make(err);
     if (t == NULL)
@@ -167,7 +167,7 @@ static mw_status finish_bin(mw_tokenizer *t, mw_error *err)
     return mw__read_add_decode(t, (mw__decode_step){.kind = MW__DECODE_PREFIX, .from = "", .to = ""}, err);
 }
 
-mw_tokenizer *mw__tokenizer_read_llama2c(const char *data, size_t size, mw_error *err)
+mw_tokenizer *mw__read_llama2c(const char *data, size_t size, mw_error *err)
 {
     mw_tokenizer *t = mw__tokenizer_make(err);
     if (t == NULL)

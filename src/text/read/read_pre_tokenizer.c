@@ -15,9 +15,9 @@ static mw_status add_scanner(mw_tokenizer *t, mw__scanner *scanner, mw_error *er
 
 static mw_status read_byte_level(mw_tokenizer *t, const mw__json_node *node, mw_error *err)
 {
-    if (mw__json_tree_bool(node, "add_prefix_space", true))
+    if (mw__tree_bool(node, "add_prefix_space", true))
         MW_TRY(mw__read_add_split(t, (mw__split_step){.kind = MW__SPLIT_PREFIX}, err));
-    if (!mw__json_tree_bool(node, "use_regex", true))
+    if (!mw__tree_bool(node, "use_regex", true))
         return MW_OK;
     return add_scanner(t, mw__scanner_of(mw__scanner_gpt2_pattern), err);
 }
@@ -25,7 +25,7 @@ static mw_status read_byte_level(mw_tokenizer *t, const mw__json_node *node, mw_
 static mw_status read_behavior(const mw__json_node *node, mw__split_behavior *out, mw_error *err)
 {
     static const char *const names[] = {"Removed", "Isolated", "MergedWithPrevious", "MergedWithNext", "Contiguous"};
-    const char *name = mw__json_tree_text(node, "behavior");
+    const char *name = mw__tree_text(node, "behavior");
     for (size_t i = 0; name != NULL && i < sizeof names / sizeof *names; i++)
         if (strcmp(names[i], name) == 0) {
             *out = (mw__split_behavior)i;
@@ -47,9 +47,9 @@ static mw_status read_regex(mw_tokenizer *t, const char *regex, mw__split_step s
 
 static mw_status read_split(mw_tokenizer *t, const mw__json_node *node, mw_error *err)
 {
-    const mw__json_node *pattern = mw__json_tree_find(node, "pattern");
-    const char *text = mw__json_tree_text(pattern, "String"), *regex = mw__json_tree_text(pattern, "Regex");
-    mw__split_step step = {.kind = MW__SPLIT_TEXT, .invert = mw__json_tree_bool(node, "invert", false)};
+    const mw__json_node *pattern = mw__tree_find(node, "pattern");
+    const char *text = mw__tree_text(pattern, "String"), *regex = mw__tree_text(pattern, "Regex");
+    mw__split_step step = {.kind = MW__SPLIT_TEXT, .invert = mw__tree_bool(node, "invert", false)};
     MW_TRY(read_behavior(node, &step.behavior, err));
     if (regex != NULL)
         return read_regex(t, regex, step, err);
@@ -62,9 +62,9 @@ static mw_status read_split(mw_tokenizer *t, const mw__json_node *node, mw_error
 /* Older files say add_prefix_space, newer ones prepend_scheme. */
 static mw__prepend prepend_of(const mw__json_node *node)
 {
-    const char *scheme = mw__json_tree_text(node, "prepend_scheme");
+    const char *scheme = mw__tree_text(node, "prepend_scheme");
     if (scheme == NULL)
-        return mw__json_tree_bool(node, "add_prefix_space", true) ? MW__PREPEND_ALWAYS : MW__PREPEND_NEVER;
+        return mw__tree_bool(node, "add_prefix_space", true) ? MW__PREPEND_ALWAYS : MW__PREPEND_NEVER;
     return strcmp(scheme, "always") == 0  ? MW__PREPEND_ALWAYS
            : strcmp(scheme, "first") == 0 ? MW__PREPEND_FIRST
                                           : MW__PREPEND_NEVER;
@@ -72,7 +72,7 @@ static mw__prepend prepend_of(const mw__json_node *node)
 
 static mw_status read_metaspace(mw_tokenizer *t, const mw__json_node *node, mw_error *err)
 {
-    const char *mark = mw__json_tree_text(node, "replacement");
+    const char *mark = mw__tree_text(node, "replacement");
     const char *content = mw__read_keep(t, mark != NULL ? mark : "\xe2\x96\x81", err);
     if (content == NULL)
         return MW_ERROR_MEMORY;
@@ -80,7 +80,7 @@ static mw_status read_metaspace(mw_tokenizer *t, const mw__json_node *node, mw_e
                               (mw__split_step){.kind = MW__SPLIT_METASPACE,
                                                .behavior = MW__SPLIT_MERGED_WITH_NEXT,
                                                .prepend = prepend_of(node),
-                                               .cuts = mw__json_tree_bool(node, "split", true),
+                                               .cuts = mw__tree_bool(node, "split", true),
                                                .content = content},
                               err);
 }
@@ -102,7 +102,7 @@ static mw_status read_whitespace_split(mw_tokenizer *t, const mw__json_node *nod
 static mw_status read_punctuation(mw_tokenizer *t, const mw__json_node *node, mw_error *err)
 {
     mw__split_step step = {.kind = MW__SPLIT_PUNCTUATION, .behavior = MW__SPLIT_ISOLATED};
-    if (mw__json_tree_text(node, "behavior") != NULL)
+    if (mw__tree_text(node, "behavior") != NULL)
         MW_TRY(read_behavior(node, &step.behavior, err));
     return mw__read_add_split(t, step, err);
 }
@@ -115,7 +115,7 @@ static mw_status read_bert_cuts(mw_tokenizer *t, const mw__json_node *node, mw_e
 
 static mw_status read_digits(mw_tokenizer *t, const mw__json_node *node, mw_error *err)
 {
-    const bool single = mw__json_tree_bool(node, "individual_digits", false);
+    const bool single = mw__tree_bool(node, "individual_digits", false);
     return mw__read_add_split(
         t, (mw__split_step){.kind = MW__SPLIT_DIGITS, .behavior = MW__SPLIT_ISOLATED, .single = single}, err);
 }

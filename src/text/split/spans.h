@@ -3,7 +3,7 @@
 #define MW__TEXT_SPLIT_SPANS_H
 
 #include "text/normal/aligned.h"
-#include "text/split/regex.h"
+#include "text/regex/regex.h"
 #include "text/split/scanners.h"
 
 typedef struct mw__span {
@@ -56,14 +56,14 @@ typedef struct mw__split_step {
 /* Cuts the text; steps may change it.
  *  starts  whether it begins the whole text (MW__PREPEND_FIRST)
  *  out     empty; filled */
-mw_status mw__split_run(const mw__split_step *steps, size_t count, bool starts, mw__aligned *text, mw__spans *out);
+mw_status mw__cut_run(const mw__split_step *steps, size_t count, bool starts, mw__aligned *text, mw__spans *out);
 
 mw_status mw__spans_add(mw__spans *spans, size_t begin, size_t end, mw_error *err);
 void mw__spans_deinit(mw__spans *spans);
 
 /* The next place that a step finds at or after `at`, before `end`; false = none. */
-bool mw__split_find(const mw__split_step *step, const mw__aligned *text, size_t at, size_t end, mw__span *out);
+bool mw__cut_find(const mw__split_step *step, const mw__aligned *text, size_t at, size_t end, mw__span *out);
 /* Steps that change the text. */
-mw_status mw__split_rewrite(const mw__split_step *step, bool starts, mw__aligned *text, mw__spans *spans);
+mw_status mw__cut_rewrite(const mw__split_step *step, bool starts, mw__aligned *text, mw__spans *spans);
 
 #endif

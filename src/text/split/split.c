@@ -75,7 +75,7 @@ static void cut(const mw__split_step *step, const mw__aligned *text, mw__span in
     cutting c = {.behavior = step->behavior, .out = out, .err = text->err};
     mw__span found;
     size_t at = in.begin;
-    while (mw__split_find(step, text, at, in.end, &found)) {
+    while (mw__cut_find(step, text, at, in.end, &found)) {
         put_piece(&c, at, found.begin, step->invert);
         put_piece(&c, found.begin, found.end, !step->invert);
         at = found.end;
@@ -115,12 +115,12 @@ static bool rewrites(const mw__split_step *step)
     return step->kind == MW__SPLIT_PREFIX || step->kind == MW__SPLIT_PREFIX_ALWAYS || step->kind == MW__SPLIT_METASPACE;
 }
 
-mw_status mw__split_run(const mw__split_step *steps, size_t count, bool starts, mw__aligned *text, mw__spans *out)
+mw_status mw__cut_run(const mw__split_step *steps, size_t count, bool starts, mw__aligned *text, mw__spans *out)
 {
     mw__spans_add(out, 0, text->size, text->err);
     for (size_t i = 0; i < count && text->err->status == MW_OK; i++) {
         if (rewrites(&steps[i]))
-            mw__split_rewrite(&steps[i], starts, text, out);
+            mw__cut_rewrite(&steps[i], starts, text, out);
         if (!rewrites(&steps[i]) || steps[i].cuts)
             cut_all(&steps[i], text, out);
     }

@@ -77,7 +77,7 @@ static bool find_content(const mw__split_step *step, const mw__aligned *text, si
     return true;
 }
 
-bool mw__split_find(const mw__split_step *step, const mw__aligned *text, size_t at, size_t end, mw__span *out)
+bool mw__cut_find(const mw__split_step *step, const mw__aligned *text, size_t at, size_t end, mw__span *out)
 {
     if (at >= end || text->err->status != MW_OK)
         return false;
@@ -143,7 +143,7 @@ static bool changes(const mw__split_step *step, bool starts, const mw__aligned *
     return false;
 }
 
-mw_status mw__split_rewrite(const mw__split_step *step, bool starts, mw__aligned *text, mw__spans *spans)
+mw_status mw__cut_rewrite(const mw__split_step *step, bool starts, mw__aligned *text, mw__spans *spans)
 {
     if (!changes(step, starts, text, spans))
         return MW_OK;

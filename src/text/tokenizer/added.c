@@ -43,7 +43,7 @@ static mw_status normalize_texts(mw_tokenizer *t, mw_error *err)
         if (!a->normalized)
             continue;
         mw__aligned text = mw__aligned_of(a->text, a->size, 0, t->arena.allocator, err);
-        if (mw__normal_run(t->normals, t->normal_count, &text) == MW_OK && text.size > 0) {
+        if (mw__normalizer_run(t->normals, t->normal_count, &text) == MW_OK && text.size > 0) {
             a->find = mw__arena_string(&t->arena, text.bytes, text.size, err);
             a->find_size = text.size;
         }

@@ -30,7 +30,7 @@ static void take_words(encoding *e, const mw__aligned *made)
             begin--;
         while (end < e->size && ((unsigned char)e->text[end] & 0xc0) == 0x80)
             end++;
-        mw__token_list_add(&e->found, w.id, begin, end);
+        mw__subword_put(&e->found, w.id, begin, end);
     }
     e->words.count = 0;
 }
@@ -38,9 +38,9 @@ static void take_words(encoding *e, const mw__aligned *made)
 static mw_status encode_words(encoding *e, bool starts, mw__aligned *made)
 {
     mw__spans spans = {.allocator = made->allocator};
-    mw_status status = mw__split_run(e->t->splits, e->t->split_count, starts, made, &spans);
+    mw_status status = mw__cut_run(e->t->splits, e->t->split_count, starts, made, &spans);
     for (size_t i = 0; i < spans.count && status == MW_OK; i++)
-        status = mw__model_run(&e->t->model, made->bytes, spans.items[i].begin, spans.items[i].end, &e->words);
+        status = mw__subword_run(&e->t->model, made->bytes, spans.items[i].begin, spans.items[i].end, &e->words);
     if (status == MW_OK)
         take_words(e, made);
     mw__spans_deinit(&spans);
@@ -70,8 +70,8 @@ static mw_status encode_normalized(encoding *e, bool starts, const mw__aligned *
         const mw__added_match m = mw__added_find(e->t, true, made->bytes, made->size, at, e->special_too);
         MW_TRY(encode_slice(e, starts && at == 0, made, at, m.begin));
         if (m.token != NULL)
-            MW_TRY(mw__token_list_add(&e->found, m.token->id, mw__aligned_from(made, m.begin),
-                                      mw__aligned_to(made, m.end - 1)));
+            MW_TRY(mw__subword_put(&e->found, m.token->id, mw__aligned_from(made, m.begin),
+                                   mw__aligned_to(made, m.end - 1)));
         at = m.end;
     }
     return MW_OK;
@@ -82,7 +82,7 @@ static mw_status encode_part(encoding *e, size_t begin, size_t end)
     if (begin == end)
         return MW_OK;
     mw__aligned made = mw__aligned_of(e->text + begin, end - begin, begin, e->t->arena.allocator, e->err);
-    mw_status status = mw__normal_run(e->t->normals, e->t->normal_count, &made);
+    mw_status status = mw__normalizer_run(e->t->normals, e->t->normal_count, &made);
     if (status == MW_OK)
         status = encode_normalized(e, begin == 0, &made);
     mw__aligned_deinit(&made);
@@ -95,7 +95,7 @@ static mw_status encode_all(encoding *e)
         const mw__added_match m = mw__added_find(e->t, false, e->text, e->size, at, e->special_too);
         MW_TRY(encode_part(e, at, m.begin));
         if (m.token != NULL)
-            MW_TRY(mw__token_list_add(&e->found, m.token->id, m.begin, m.end));
+            MW_TRY(mw__subword_put(&e->found, m.token->id, m.begin, m.end));
         at = m.end;
     }
     return e->err->status;
@@ -192,7 +192,7 @@ static mw_status make_tokens(const encoding *e, bool no_special, mw_tokens *out,
     out->begin = mw__alloc(NULL, most, sizeof *out->begin, err);
     out->end = mw__alloc(NULL, most, sizeof *out->end, err);
     if (out->ids == NULL || out->begin == NULL || out->end == NULL) {
-        mw_tokens_free(out);
+        mw_tokens_destroy(out);
         return MW_ERROR_MEMORY;
     }
     put_parts(e, no_special, out);
@@ -201,7 +201,7 @@ static mw_status make_tokens(const encoding *e, bool no_special, mw_tokens *out,
 
 /* ---- the interface ---- */
 
-void mw_tokens_free(mw_tokens *tokens)
+void mw_tokens_destroy(mw_tokens *tokens)
 {
     if (tokens == NULL)
         return;
@@ -246,11 +246,11 @@ mw_status mw_tokenizer_encode(const mw_tokenizer *tokenizer, const char *text, s
                   .found = {.allocator = allocator, .err = err},
                   .err = err};
     *out = (mw_tokens){0};
-    mw_status status = size >= WORTH_A_CACHE ? mw__model_bpe_cache(&e.words) : MW_OK;
+    mw_status status = size >= WORTH_A_CACHE ? mw__subword_bpe_cache(&e.words) : MW_OK;
     status = status == MW_OK ? encode_all(&e) : status;
     if (status == MW_OK)
         status = make_tokens(&e, o.no_special, out, err);
-    mw__token_list_deinit(&e.words);
-    mw__token_list_deinit(&e.found);
+    mw__subword_list_deinit(&e.words);
+    mw__subword_list_deinit(&e.found);
     return status;
 }

@@ -3,7 +3,7 @@
 
 #include "base/file/file.h"
 #include "base/text/error.h"
-#include "text/json/json_tree.h"
+#include "text/json/tree.h"
 #include "text/unicode/unicode.h"
 
 #include <stdio.h>
@@ -34,7 +34,7 @@ void mw_tokenizer_destroy(mw_tokenizer *tokenizer)
     for (size_t i = 0; i < tokenizer->split_count; i++)
         mw__regex_destroy(tokenizer->splits[i].regex);
     mw__added_deinit(tokenizer);
-    mw__model_deinit(&tokenizer->model);
+    mw__subword_deinit(&tokenizer->model);
     mw__free(allocator, tokenizer->added);
     mw__free(allocator, tokenizer->normals);
     mw__free(allocator, tokenizer->splits);
@@ -46,7 +46,7 @@ void mw_tokenizer_destroy(mw_tokenizer *tokenizer)
 
 mw_tokenizer *mw__tokenizer_finish(mw_tokenizer *t, mw_error *err)
 {
-    if (!mw__failed(err) && mw__model_finish(&t->model, err) == MW_OK && mw__added_prepare(t, err) == MW_OK)
+    if (!mw__failed(err) && mw__subword_finish(&t->model, err) == MW_OK && mw__added_prepare(t, err) == MW_OK)
         return t;
     mw_tokenizer_destroy(t);
     return NULL;
@@ -101,7 +101,7 @@ static mw_tokenizer *read_vocabulary_and_merges(const char *path, mw_error *err)
         mw__fail(err, MW_ERROR_ARGUMENT, "the path of vocab.json is too long");
     else if (mw__file_read(allocator, path, MOST_BYTES, &vocabulary, &size, err) == MW_OK &&
              mw__file_read(allocator, other, MOST_BYTES, &merges, &merges_size, err) == MW_OK)
-        t = mw__tokenizer_read_merges(vocabulary, size, merges, merges_size, err);
+        t = mw__read_vocabulary_and_merges(vocabulary, size, merges, merges_size, err);
     mw__free(allocator, vocabulary);
     mw__free(allocator, merges);
     return t;
@@ -118,10 +118,10 @@ static mw_tokenizer *open_file(const char *path, mw_error *err)
     if (ends_in(path, "vocab.json"))
         return read_vocabulary_and_merges(path, err);
     if (ends_in(path, ".json"))
-        return read_with(mw__tokenizer_read_json, path, err);
+        return read_with(mw__read_tokenizer_json, path, err);
     if (ends_in(path, ".txt"))
-        return read_with(mw__tokenizer_read_lines, path, err);
-    return read_with(mw__tokenizer_read_llama2c, path, err);
+        return read_with(mw__read_lines, path, err);
+    return read_with(mw__read_llama2c, path, err);
 }
 
 static mw_tokenizer *open_folder(const char *path, mw_error *err)

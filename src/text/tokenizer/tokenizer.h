@@ -90,10 +90,10 @@ mw__added_match mw__added_find(const mw_tokenizer *t, bool normal, const char *t
 bool mw__tokenizer_put_piece(const mw_tokenizer *t, int32_t id, bool first, bool keep_special, mw__text *out);
 
 /* Readers. */
-mw_tokenizer *mw__tokenizer_read_json(const char *text, size_t size, mw_error *err);
-mw_tokenizer *mw__tokenizer_read_merges(const char *vocabulary, size_t size, const char *merges, size_t merges_size,
-                                        mw_error *err);
-mw_tokenizer *mw__tokenizer_read_llama2c(const char *data, size_t size, mw_error *err);
-mw_tokenizer *mw__tokenizer_read_lines(const char *text, size_t size, mw_error *err);
+mw_tokenizer *mw__read_tokenizer_json(const char *text, size_t size, mw_error *err);
+mw_tokenizer *mw__read_vocabulary_and_merges(const char *vocabulary, size_t size, const char *merges,
+                                             size_t merges_size, mw_error *err);
+mw_tokenizer *mw__read_llama2c(const char *data, size_t size, mw_error *err);
+mw_tokenizer *mw__read_lines(const char *text, size_t size, mw_error *err);
 
 #endif

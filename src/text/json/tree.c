@@ -1,5 +1,5 @@
 /* JSON as a tree, made of the reader's events. */
-#include "text/json/json_tree.h"
+#include "text/json/tree.h"
 
 #include "base/number/number.h"
 #include "base/text/json.h"
@@ -92,15 +92,15 @@ static mw_status take_item(void *user, const mw__json_item *item, mw_error *err)
     }
 }
 
-const mw__json_node *mw__json_tree_read(mw__arena *arena, const char *text, size_t size, mw_error *err)
+const mw__json_node *mw__tree_read(mw__arena *arena, const char *text, size_t size, mw_error *err)
 {
     building b = {.arena = arena};
     return mw__json_read_all(arena->allocator, text, size, take_item, &b, err) == MW_OK ? b.root : NULL;
 }
 
-const mw__json_node *mw__json_tree_find(const mw__json_node *node, const char *key)
+const mw__json_node *mw__tree_find(const mw__json_node *node, const char *key)
 {
-    if (!mw__json_tree_is(node, MW__JSON_IS_OBJECT))
+    if (!mw__tree_is(node, MW__JSON_IS_OBJECT))
         return NULL;
     for (const mw__json_node *member = node->first; member != NULL; member = member->next)
         if (strcmp(member->key, key) == 0)
@@ -108,22 +108,22 @@ const mw__json_node *mw__json_tree_find(const mw__json_node *node, const char *k
     return NULL;
 }
 
-const char *mw__json_tree_text(const mw__json_node *node, const char *key)
+const char *mw__tree_text(const mw__json_node *node, const char *key)
 {
-    const mw__json_node *member = mw__json_tree_find(node, key);
-    return mw__json_tree_is(member, MW__JSON_IS_TEXT) ? member->text : NULL;
+    const mw__json_node *member = mw__tree_find(node, key);
+    return mw__tree_is(member, MW__JSON_IS_TEXT) ? member->text : NULL;
 }
 
-bool mw__json_tree_bool(const mw__json_node *node, const char *key, bool otherwise)
+bool mw__tree_bool(const mw__json_node *node, const char *key, bool otherwise)
 {
-    const mw__json_node *member = mw__json_tree_find(node, key);
-    if (mw__json_tree_is(member, MW__JSON_IS_TRUE))
+    const mw__json_node *member = mw__tree_find(node, key);
+    if (mw__tree_is(member, MW__JSON_IS_TRUE))
         return true;
-    return mw__json_tree_is(member, MW__JSON_IS_FALSE) ? false : otherwise;
+    return mw__tree_is(member, MW__JSON_IS_FALSE) ? false : otherwise;
 }
 
-double mw__json_tree_number(const mw__json_node *node, const char *key, double otherwise)
+double mw__tree_number(const mw__json_node *node, const char *key, double otherwise)
 {
-    const mw__json_node *member = mw__json_tree_find(node, key);
-    return mw__json_tree_is(member, MW__JSON_IS_NUMBER) ? member->number : otherwise;
+    const mw__json_node *member = mw__tree_find(node, key);
+    return mw__tree_is(member, MW__JSON_IS_NUMBER) ? member->number : otherwise;
 }

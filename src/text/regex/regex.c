@@ -1,5 +1,5 @@
 /* Patterns by PCRE2. */
-#include "text/split/regex.h"
+#include "text/regex/regex.h"
 
 #include "base/text/error.h"
 

@@ -1,7 +1,7 @@
 /* JSON as a tree: for files whose parts refer to each other, such as tokenizer.json. Memory: about 80 bytes a value and
  * its text, for a file of any content. */
-#ifndef MW__TEXT_JSON_JSON_TREE_H
-#define MW__TEXT_JSON_JSON_TREE_H
+#ifndef MW__TEXT_JSON_TREE_H
+#define MW__TEXT_JSON_TREE_H
 
 #include "base/memory/alloc.h"
 
@@ -27,17 +27,17 @@ typedef struct mw__json_node {
 } mw__json_node;
 
 /* The tree of a whole text, in the arena. NULL with err set if it is no JSON. */
-const mw__json_node *mw__json_tree_read(mw__arena *arena, const char *text, size_t size, mw_error *err);
+const mw__json_node *mw__tree_read(mw__arena *arena, const char *text, size_t size, mw_error *err);
 
 /* The member with that key; NULL if there is none, or `node` is NULL or no object. */
-const mw__json_node *mw__json_tree_find(const mw__json_node *node, const char *key);
+const mw__json_node *mw__tree_find(const mw__json_node *node, const char *key);
 /* The text of a member; NULL if it is none. */
-const char *mw__json_tree_text(const mw__json_node *node, const char *key);
+const char *mw__tree_text(const mw__json_node *node, const char *key);
 /* The truth of a member; `otherwise` if it is none. */
-bool mw__json_tree_bool(const mw__json_node *node, const char *key, bool otherwise);
+bool mw__tree_bool(const mw__json_node *node, const char *key, bool otherwise);
 /* The number of a member; `otherwise` if it is none. */
-double mw__json_tree_number(const mw__json_node *node, const char *key, double otherwise);
-static inline bool mw__json_tree_is(const mw__json_node *node, mw__json_kind kind)
+double mw__tree_number(const mw__json_node *node, const char *key, double otherwise);
+static inline bool mw__tree_is(const mw__json_node *node, mw__json_kind kind)
 {
     return node != NULL && node->kind == kind;
 }

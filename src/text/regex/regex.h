@@ -1,6 +1,6 @@
 /* Patterns that have no scanner of their own, by PCRE2. */
-#ifndef MW__TEXT_SPLIT_REGEX_H
-#define MW__TEXT_SPLIT_REGEX_H
+#ifndef MW__TEXT_REGEX_REGEX_H
+#define MW__TEXT_REGEX_REGEX_H
 
 #include "base/memory/alloc.h"
 
