@@ -17,6 +17,13 @@ const tool_command tool_commands[] = {
     {"tensors", "FILE", 1, 1, "the tensors of a file of weights",
      "Lists safetensors (one file, shards by their index, or the folder), PyTorch files, .npy, .npz and GGUF.",
      tool_tensors_options, tool_tensors},
+    {"tokens", "TOKENIZER [TEXT..]", 1, -1, "a text as tokens, and back",
+     "TOKENIZER is a tokenizer.json, vocab.json with merges.txt beside it, vocab.txt of BERT, tokenizer.bin of "
+     "llama2.c, "
+     "or a folder with one of them. Prints the number of each token, which bytes of the text it stands for, and its "
+     "own "
+     "text; without TEXT what the tokenizer is. --decode goes back.",
+     tool_tokens_options, tool_tokens},
     {"convert", "IN OUT", 2, 2, "a model or a file of tensors in another format",
      "Models: any that mw info reads, into .mlpackage, .onnx, .espresso.net, or else a folder with model.mil and "
      "weights. With --weights they are stored in less: fp16, int8 or a palette.\n\n"
