@@ -16,7 +16,7 @@ done
 for snippet in "$work"/*.c; do
     [ -e "$snippet" ] || break
     if ! grep -q 'int main' "$snippet"; then
-        { echo '#include <millwright/chip_all.h>'; echo '#include <millwright/communicator.h>'
+        { echo '#include <stdio.h>'; echo '#include <millwright/chip_all.h>'; echo '#include <millwright/communicator.h>'
             echo '#include <millwright/data.h>'; echo '#include <millwright/inspect.h>'
             echo '#include <millwright/millwright.h>'
             echo '#include <millwright/text.h>'; echo '#include <millwright/view.h>'; echo 'void snippet(void);'; echo 'void snippet(void) {';

@@ -29,8 +29,8 @@ typedef struct mw_tokenizer mw_tokenizer;
 
 /* ---- reading ---- */
 
-/** Opens a file, or a folder that holds tokenizer.json, vocab.json and merges.txt, vocab.txt or tokenizer.bin: they are
- *  looked for in this order.
+/** Opens a file, or a folder that holds tokenizer.json, vocab.json and merges.txt, tokenizer.model, vocab.txt or
+ *  tokenizer.bin: they are looked for in this order.
  *  return  owned by the caller; NULL with err set on failure
  *  errors  MW_ERROR_FILE if it cannot be read; MW_ERROR_FORMAT if it is malformed; MW_ERROR_UNSUPPORTED, by name, for
  *          a part that is not known, and for one that needs libutf8proc or libpcre2 in a library without them */

@@ -28,6 +28,7 @@ typedef struct mw__model {
     const char *prefix;    /* of the pieces within a word: BPE continuing_subword_prefix, WordPiece "##"; "" = none */
     const char *suffix;    /* of the last piece of a word; "" = none */
     size_t longest_word;   /* WordPiece: characters of a word, beyond which it is unknown */
+    bool single;           /* Unigram: scores are added as floats, as SentencePiece does */
     double lowest;         /* Unigram: of the scores */
     struct mw__trie *trie; /* Unigram: prefixes of pieces; owned */
 } mw__model;

@@ -7,6 +7,15 @@
 #include <math.h>
 #include <string.h>
 
+/* Bytes of a fallback are in no text: "<0x0A>" is six characters. */
+static bool is_byte(const mw__model *model, int32_t id)
+{
+    for (int i = 0; i < 256 && model->byte_fallback; i++)
+        if (model->byte_token[i] == id)
+            return true;
+    return false;
+}
+
 mw_status mw__subword_make_trie(mw__model *model, mw_error *err)
 {
     const mw__vocabulary *v = &model->vocabulary;
@@ -21,7 +30,7 @@ mw_status mw__subword_make_trie(mw__model *model, mw_error *err)
     if (model->trie == NULL)
         return MW_ERROR_MEMORY;
     for (size_t i = 0; i < v->count; i++)
-        if (v->pieces[i].text != NULL)
+        if (v->pieces[i].text != NULL && !(model->single && is_byte(model, (int32_t)i)))
             mw__trie_add(model->trie, v->pieces[i].text, v->pieces[i].size, (int32_t)i);
     return MW_OK;
 }
@@ -35,10 +44,13 @@ typedef struct ending {
     int32_t id;
 } ending;
 
-static void reach(ending *to, double score, size_t begin, int32_t id)
+/* SentencePiece keeps sums as floats, and compares them before they are rounded, but for those of what is unknown. */
+static double as_kept(const mw__model *model, double sum) { return model->single ? (double)(float)sum : sum; }
+
+static void reach(const mw__model *model, ending *to, double score, size_t begin, int32_t id)
 {
     if (to->begin < 0 || score > to->score)
-        *to = (ending){score, (int32_t)begin, id};
+        *to = (ending){as_kept(model, score), (int32_t)begin, id};
 }
 
 /* From one character on: every piece that begins there, and the character alone if none is that. */
@@ -53,11 +65,12 @@ static void go_on(const mw__model *model, const char *word, size_t size, size_t 
         prefix = slot->to;
         if (slot->id < 0)
             continue;
-        reach(&endings[i + 1], endings[at].score + model->vocabulary.pieces[slot->id].score, at, slot->id);
+        reach(model, &endings[i + 1], endings[at].score + model->vocabulary.pieces[slot->id].score, at, slot->id);
         alone = alone || i + 1 - at == char_size;
     }
     if (!alone)
-        reach(&endings[at + char_size], (model->lowest - 10.0) + endings[at].score, at, -1);
+        reach(model, &endings[at + char_size], as_kept(model, as_kept(model, model->lowest - 10.0) + endings[at].score),
+              at, -1);
 }
 
 /* From the last piece to the first, and then turned around. */

@@ -116,6 +116,22 @@ static void strip(const mw__normal_step *step, const mw__aligned *in, mw__aligne
     mw__aligned_copy(out, in, first, end - first);
 }
 
+/* The first of several spaces is the one that stays. */
+static void collapse(const mw__aligned *in, mw__aligned *out)
+{
+    size_t space = SIZE_MAX;
+    for (size_t at = 0; at < in->size; at++) {
+        if (in->bytes[at] == ' ') {
+            space = space == SIZE_MAX ? at : space;
+            continue;
+        }
+        if (space != SIZE_MAX && out->size > 0)
+            mw__aligned_copy(out, in, space, 1);
+        space = SIZE_MAX;
+        mw__aligned_copy(out, in, at, 1);
+    }
+}
+
 /* What stands for several characters stands for the last of them, as in the engine that made these files. */
 static void put_content(const char *content, const mw__aligned *in, size_t last, mw__aligned *out)
 {
@@ -161,6 +177,9 @@ static void run_step(const mw__normal_step *step, const mw__aligned *in, mw__ali
         break;
     case MW__NORMAL_STRIP:
         strip(step, in, out);
+        break;
+    case MW__NORMAL_COLLAPSE:
+        collapse(in, out);
         break;
     case MW__NORMAL_REPLACE:
         replace(step, in, out);

@@ -15,6 +15,7 @@ typedef enum mw__normal_kind {
     MW__NORMAL_LOWERCASE,
     MW__NORMAL_STRIP_ACCENTS, /* nonspacing marks go */
     MW__NORMAL_STRIP,         /* white space at the ends */
+    MW__NORMAL_COLLAPSE,      /* spaces at the ends, and all but one of those between */
     MW__NORMAL_REPLACE,       /* `text` by `content` */
     MW__NORMAL_REPLACE_REGEX, /* what `regex` finds by `content` */
     MW__NORMAL_PREPEND,       /* `content`, unless the text is empty */

@@ -6,18 +6,20 @@
 
 /* ---- the sets ---- */
 
+static bool is_of(const mw__added *added, bool normal) { return added->normalized == normal && !added->hidden; }
+
 static mw_status prepare_set(mw_tokenizer *t, bool normal, mw__trie **out, mw_error *err)
 {
     size_t bytes = 0;
     for (size_t i = 0; i < t->added_count; i++)
-        bytes += t->added[i].normalized == normal ? t->added[i].find_size : 0;
+        bytes += is_of(&t->added[i], normal) ? t->added[i].find_size : 0;
     if (bytes == 0)
         return MW_OK;
     *out = mw__trie_create(t->arena.allocator, bytes, err);
     if (*out == NULL)
         return MW_ERROR_MEMORY;
     for (size_t i = 0; i < t->added_count; i++)
-        if (t->added[i].normalized == normal)
+        if (is_of(&t->added[i], normal))
             mw__trie_add(*out, t->added[i].find, t->added[i].find_size, (int32_t)i);
     return MW_OK;
 }

@@ -121,12 +121,15 @@ static mw_tokenizer *open_file(const char *path, mw_error *err)
         return read_with(mw__read_tokenizer_json, path, err);
     if (ends_in(path, ".txt"))
         return read_with(mw__read_lines, path, err);
+    if (ends_in(path, ".model"))
+        return read_with(mw__read_sentencepiece, path, err);
     return read_with(mw__read_llama2c, path, err);
 }
 
 static mw_tokenizer *open_folder(const char *path, mw_error *err)
 {
-    static const char *const names[] = {"tokenizer.json", "vocab.json", "vocab.txt", "tokenizer.bin"};
+    static const char *const names[] = {"tokenizer.json", "vocab.json", "tokenizer.model", "vocab.txt",
+                                        "tokenizer.bin"};
     char file[4096];
     struct stat found;
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
@@ -134,8 +137,10 @@ static mw_tokenizer *open_folder(const char *path, mw_error *err)
         if (size > 0 && (size_t)size < sizeof file && stat(file, &found) == 0)
             return open_file(file, err);
     }
-    mw__fail(err, MW_ERROR_FILE,
-             "\"%.200s\" has no tokenizer.json, vocab.json with merges.txt, vocab.txt or tokenizer.bin", path);
+    mw__fail(
+        err, MW_ERROR_FILE,
+        "\"%.200s\" has no tokenizer.json, vocab.json with merges.txt, tokenizer.model, vocab.txt or tokenizer.bin",
+        path);
     return NULL;
 }
 

@@ -16,6 +16,7 @@ typedef struct mw__added {
     size_t size, find_size;
     int32_t id;
     bool special;
+    bool hidden;                    /* no text has it: it is put around texts alone */
     bool single_word;               /* only between what is no word */
     bool strips_left, strips_right; /* takes the white space there */
     bool normalized;                /* is looked for after the normalizer */
@@ -94,6 +95,7 @@ mw_tokenizer *mw__read_tokenizer_json(const char *text, size_t size, mw_error *e
 mw_tokenizer *mw__read_vocabulary_and_merges(const char *vocabulary, size_t size, const char *merges,
                                              size_t merges_size, mw_error *err);
 mw_tokenizer *mw__read_llama2c(const char *data, size_t size, mw_error *err);
+mw_tokenizer *mw__read_sentencepiece(const char *data, size_t size, mw_error *err);
 mw_tokenizer *mw__read_lines(const char *text, size_t size, mw_error *err);
 
 #endif

@@ -18,7 +18,8 @@ const tool_command tool_commands[] = {
      "Lists safetensors (one file, shards by their index, or the folder), PyTorch files, .npy, .npz and GGUF.",
      tool_tensors_options, tool_tensors},
     {"tokens", "TOKENIZER [TEXT..]", 1, -1, "a text as tokens, and back",
-     "TOKENIZER is a tokenizer.json, vocab.json with merges.txt beside it, vocab.txt of BERT, tokenizer.bin of "
+     "TOKENIZER is a tokenizer.json, vocab.json with merges.txt beside it, tokenizer.model of SentencePiece, vocab.txt "
+     "of BERT, tokenizer.bin of "
      "llama2.c, "
      "or a folder with one of them. Prints the number of each token, which bytes of the text it stands for, and its "
      "own "
