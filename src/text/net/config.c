@@ -1,0 +1,186 @@
+/* config.json. */
+#include "base/file/file.h"
+#include "base/text/error.h"
+#include "text/json/tree.h"
+#include "text/net/net.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+mw_text_config mw_text_config_defaults(const char *family)
+{
+    const mw__family *row = mw__net_family(family);
+    const bool is_gpt2 = row != NULL && strcmp(row->name, "gpt2") == 0;
+    const bool is_gemma = row != NULL && strcmp(row->name, "gemma2") == 0;
+    return (mw_text_config){.struct_size = sizeof(mw_text_config),
+                            .family = row != NULL ? row->name : NULL,
+                            .positions = is_gpt2 ? 1024 : 2048,
+                            .norm_epsilon = is_gpt2 ? 1e-5F : 1e-6F,
+                            .rope_theta = 10000.0,
+                            .rope_factor = 1.0,
+                            .tied = is_gpt2 || is_gemma};
+}
+
+/* ---- numbers ---- */
+
+/* A count by one of two names; what is there must be one. `otherwise` < 0: it has to be there. */
+static mw_status read_count(const mw__json_node *root, const char *name, const char *other, int64_t otherwise,
+                            int64_t *out, mw_error *err)
+{
+    const mw__json_node *node = mw__tree_find(root, name);
+    if (node == NULL && other != NULL)
+        node = mw__tree_find(root, other);
+    if (node == NULL || node->kind == MW__JSON_IS_NULL) {
+        *out = otherwise;
+        return otherwise >= 0 ? MW_OK : mw__fail(err, MW_ERROR_FORMAT, "config.json has no \"%s\"", name);
+    }
+    const double value = node->number;
+    if (node->kind != MW__JSON_IS_NUMBER || !(value >= 1.0 && value <= 1e9) || value != (double)(int64_t)value)
+        return mw__fail(err, MW_ERROR_FORMAT, "config.json: \"%s\" is no count from 1 to 1000000000", name);
+    *out = (int64_t)value;
+    return MW_OK;
+}
+
+static mw_status read_positive(const mw__json_node *root, const char *name, double otherwise, double *out,
+                               mw_error *err)
+{
+    *out = mw__tree_number(root, name, otherwise);
+    if (*out == otherwise || (*out > 0.0 && *out < 1e12))
+        return MW_OK;
+    return mw__fail(err, MW_ERROR_FORMAT, "config.json: \"%s\" is %g", name, *out);
+}
+
+static mw_status read_sizes(const mw__json_node *root, mw_text_config *c, mw_error *err)
+{
+    MW_TRY(read_count(root, "num_hidden_layers", "n_layer", -1, &c->layers, err));
+    MW_TRY(read_count(root, "hidden_size", "n_embd", -1, &c->width, err));
+    MW_TRY(read_count(root, "num_attention_heads", "n_head", -1, &c->heads, err));
+    MW_TRY(read_count(root, "num_key_value_heads", NULL, c->heads, &c->kv_heads, err));
+    MW_TRY(read_count(root, "head_dim", NULL, c->width / c->heads, &c->head_width, err));
+    MW_TRY(read_count(root, "intermediate_size", "n_inner", 4 * c->width, &c->hidden, err));
+    MW_TRY(read_count(root, "vocab_size", NULL, -1, &c->words, err));
+    return read_count(root, "max_position_embeddings", "n_positions", c->positions, &c->positions, err);
+}
+
+/* ---- positions ---- */
+
+static mw_status read_scaling(const mw__json_node *root, mw_text_config *c, mw_error *err)
+{
+    const mw__json_node *scaling = mw__tree_find(root, "rope_scaling");
+    if (scaling == NULL || scaling->kind == MW__JSON_IS_NULL)
+        return MW_OK;
+    const char *type = mw__tree_text(scaling, "rope_type");
+    type = type != NULL ? type : mw__tree_text(scaling, "type");
+    if (type != NULL && strcmp(type, "default") == 0)
+        return MW_OK;
+    if (type == NULL || strcmp(type, "llama3") != 0)
+        return mw__fail(err, MW_ERROR_UNSUPPORTED, "config.json: positions are scaled by \"%.40s\"; llama3 is known",
+                        type != NULL ? type : "");
+    MW_TRY(read_positive(scaling, "factor", 8.0, &c->rope_factor, err));
+    MW_TRY(read_positive(scaling, "low_freq_factor", 1.0, &c->rope_low, err));
+    MW_TRY(read_positive(scaling, "high_freq_factor", 4.0, &c->rope_high, err));
+    MW_TRY(read_positive(scaling, "original_max_position_embeddings", 8192.0, &c->rope_original, err));
+    if (c->rope_high <= c->rope_low)
+        return mw__fail(err, MW_ERROR_FORMAT, "config.json: high_freq_factor %g is not above low_freq_factor %g",
+                        c->rope_high, c->rope_low);
+    return MW_OK;
+}
+
+/* ---- what is not built ---- */
+
+static mw_status check_activation(const mw__json_node *root, const mw__family *f, mw_error *err)
+{
+    const char *name = mw__tree_text(root, "hidden_activation");
+    name = name != NULL ? name : mw__tree_text(root, "hidden_act");
+    name = name != NULL ? name : mw__tree_text(root, "activation_function");
+    const bool gelu = name != NULL && (strcmp(name, "gelu_new") == 0 || strcmp(name, "gelu_pytorch_tanh") == 0);
+    const bool silu = name != NULL && (strcmp(name, "silu") == 0 || strcmp(name, "swish") == 0);
+    if (name == NULL || (f->gelu ? gelu : silu))
+        return MW_OK;
+    return mw__fail(err, MW_ERROR_UNSUPPORTED, "config.json: the activation \"%.40s\"; that of %s is %s", name, f->name,
+                    f->gelu ? "gelu_pytorch_tanh" : "silu");
+}
+
+static mw_status check_biases(const mw__json_node *root, const mw__family *f, mw_error *err)
+{
+    const bool attention = mw__tree_bool(root, "attention_bias", f->attention_bias);
+    const bool mlp = mw__tree_bool(root, "mlp_bias", false);
+    if (attention == f->attention_bias && !mlp)
+        return MW_OK;
+    return mw__fail(err, MW_ERROR_UNSUPPORTED,
+                    "config.json: attention_bias %s, mlp_bias %s, which %s is not built with",
+                    attention ? "true" : "false", mlp ? "true" : "false", f->name);
+}
+
+static mw_status read_family(const mw__json_node *root, mw_text_config *c, mw_error *err)
+{
+    const char *type = mw__tree_text(root, "model_type");
+    *c = mw_text_config_defaults(type);
+    if (c->family != NULL)
+        return MW_OK;
+    return mw__fail(err, MW_ERROR_UNSUPPORTED,
+                    "config.json: model_type \"%.40s\"; known are gpt2, llama, mistral, qwen2, qwen3 and gemma2",
+                    type != NULL ? type : "");
+}
+
+/* Qwen2 has a window in its files that is not used unless it says so. */
+static mw_status read_window(const mw__json_node *root, mw_text_config *c, mw_error *err)
+{
+    if (mw__tree_bool(root, "use_sliding_window", true))
+        return read_count(root, "sliding_window", NULL, 0, &c->window, err);
+    return MW_OK;
+}
+
+static mw_status read_config(const mw__json_node *root, mw_text_config *c, mw_error *err)
+{
+    double epsilon = 0.0;
+    MW_TRY(read_family(root, c, err));
+    const mw__family *f = mw__net_family(c->family);
+    MW_TRY(check_activation(root, f, err));
+    MW_TRY(check_biases(root, f, err));
+    MW_TRY(read_sizes(root, c, err));
+    MW_TRY(read_positive(root, f->norm == MW__NET_LAYER_NORM ? "layer_norm_epsilon" : "rms_norm_eps",
+                         (double)c->norm_epsilon, &epsilon, err));
+    c->norm_epsilon = (float)epsilon;
+    MW_TRY(read_positive(root, "rope_theta", c->rope_theta, &c->rope_theta, err));
+    MW_TRY(read_scaling(root, c, err));
+    MW_TRY(read_positive(root, "attn_logit_softcapping", 0.0, &c->score_softcap, err));
+    MW_TRY(read_positive(root, "final_logit_softcapping", 0.0, &c->logit_softcap, err));
+    MW_TRY(read_positive(root, "query_pre_attn_scalar", 0.0, &c->query_scale, err));
+    MW_TRY(read_window(root, c, err));
+    c->tied = mw__tree_bool(root, "tie_word_embeddings", c->tied);
+    return MW_OK;
+}
+
+/* ---- the file ---- */
+
+/* A configuration beyond this is none. */
+enum { MOST_BYTES = 1 << 22 };
+
+mw_status mw_text_config_read(const char *path, mw_text_config *out, mw_error *err)
+{
+    mw_error own = {0};
+    struct stat found;
+    char file[4200], *text = NULL;
+    size_t size = 0;
+    if (mw__skips(err))
+        return err->status;
+    err = err != NULL ? err : &own;
+    if (path == NULL || out == NULL)
+        return mw__fail(err, MW_ERROR_ARGUMENT, "a configuration: no %s", path == NULL ? "path" : "place for it");
+    const bool is_folder = stat(path, &found) == 0 && S_ISDIR(found.st_mode);
+    const int length = snprintf(file, sizeof file, is_folder ? "%s/config.json" : "%s", path);
+    if (length < 0 || (size_t)length >= sizeof file)
+        return mw__fail(err, MW_ERROR_ARGUMENT, "a configuration: the path is too long");
+    mw__arena tree;
+    mw__arena_init(&tree, mw__allocator_default());
+    const mw__json_node *root = NULL;
+    if (mw__file_read(mw__allocator_default(), file, MOST_BYTES, &text, &size, err) == MW_OK)
+        root = mw__tree_read(&tree, text, size, err);
+    if (root != NULL)
+        read_config(root, out, err);
+    mw__free(mw__allocator_default(), text);
+    mw__arena_deinit(&tree);
+    return err->status;
+}

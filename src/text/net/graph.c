@@ -1,0 +1,163 @@
+/* The graph of a network: words, layers, head, loss. */
+#include "base/text/error.h"
+#include "text/net/net.h"
+
+#include <math.h>
+
+mw_text_graph_options mw_text_graph_defaults(void)
+{
+    return (mw_text_graph_options){.struct_size = sizeof(mw_text_graph_options), .batch = 1, .tokens = 128};
+}
+
+/* ---- where tokens look ---- */
+
+/* [tokens, keys], BOOL: not later than the token, and within the window. */
+static void make_masks(mw__net *net, mw_tensor *places)
+{
+    const int64_t keys = net->at != NULL ? net->options->cache : net->options->tokens;
+    mw_tensor *key = mw_reshape(mw_range_1d(net->graph, MW_I32, 0.0, (double)keys, 1.0), MW_SHAPE(1, keys));
+    mw_tensor *own = mw_reshape(places, MW_SHAPE(net->options->tokens, 1));
+    net->mask = mw_less_equal(key, own);
+    if (net->config->window <= 0 || net->config->window >= keys)
+        return;
+    mw_tensor *oldest = mw_add_scalar(own, -(double)net->config->window);
+    net->window = mw_logical_and(net->mask, mw_greater(key, oldest));
+}
+
+/* ---- layers ---- */
+
+static mw_tensor *activated(const mw__net *net, mw_tensor *x)
+{
+    return net->family->gelu ? mw_gelu(x, MW_GELU_TANH) : mw_silu(x);
+}
+
+static mw_tensor *feed_forward(const mw__net *net, mw_tensor *x, int layer)
+{
+    const mw__family *f = net->family;
+    const mw_text_config *c = net->config;
+    mw_tensor *h = mw__net_norm_of(net, x, layer, f->before_mlp);
+    mw_tensor *up = mw__net_product(net, h, c->hidden, layer, f->up, f->every_bias);
+    up = f->gate == NULL
+             ? activated(net, up)
+             : mw_mul(activated(net, mw__net_product(net, h, c->hidden, layer, f->gate, f->every_bias)), up);
+    mw_tensor *y = mw__net_product(net, up, c->width, layer, f->down, f->every_bias);
+    if (f->after_mlp != NULL)
+        y = mw__net_norm_of(net, y, layer, f->after_mlp);
+    return mw_add(x, y);
+}
+
+/* ---- the ends ---- */
+
+typedef struct ends {
+    mw_tensor *tokens, *places, *words;
+} ends;
+
+static ends begin_net(mw__net *net, mw_error *err)
+{
+    const mw_text_graph_options *o = net->options;
+    const mw_text_config *c = net->config;
+    ends e = {.tokens = mw_input(net->graph, "tokens", MW_I32, MW_SHAPE(o->batch, o->tokens))};
+    e.places = mw_range_1d(net->graph, MW_I32, 0.0, (double)o->tokens, 1.0);
+    if (o->cache > 0) {
+        net->at = mw_input(net->graph, "at", MW_I32, MW_SHAPE(1));
+        e.places = mw_add(e.places, net->at);
+    }
+    e.words =
+        mw__net_parameter(net, -1, net->family->words, "", MW_SHAPE(c->words, c->width), mw_init_normal(0.0F, 0.02F));
+    if (net->family->places == NULL)
+        mw__net_rotate_begin(net, e.places, err);
+    make_masks(net, e.places);
+    return e;
+}
+
+static mw_tensor *embed(const mw__net *net, const ends *e)
+{
+    const mw_text_config *c = net->config;
+    mw_tensor *x = mw_gather(e->words, e->tokens, 0);
+    if (net->family->scales_words)
+        x = mw_mul_scalar(x, sqrt((double)c->width));
+    if (net->family->places == NULL)
+        return x;
+    mw_tensor *table = mw__net_parameter(net, -1, net->family->places, "", MW_SHAPE(c->positions, c->width),
+                                         mw_init_normal(0.0F, 0.02F));
+    return mw_add(x, mw_gather(table, e->places, 0));
+}
+
+static mw_tensor *head_of(const mw__net *net, const ends *e, mw_tensor *x)
+{
+    const mw_text_config *c = net->config;
+    mw_tensor *weight = c->tied ? e->words
+                                : mw__net_parameter(net, -1, net->family->head, "", MW_SHAPE(c->words, c->width),
+                                                    mw_init_normal(0.0F, 0.02F));
+    mw_tensor *logits = mw_linear(x, weight, NULL);
+    if (c->logit_softcap <= 0.0)
+        return logits;
+    return mw_mul_scalar(mw_tanh(mw_mul_scalar(logits, 1.0 / c->logit_softcap)), c->logit_softcap);
+}
+
+/* Labels of -100 do not count, as in PyTorch. */
+static void end_with_loss(const mw__net *net, mw_tensor *logits)
+{
+    const mw_text_graph_options *o = net->options;
+    mw_cross_entropy_options options = mw_cross_entropy_defaults();
+    options.ignore_index = -100;
+    mw_tensor *labels = mw_input(net->graph, "labels", MW_I32, MW_SHAPE(o->batch, o->tokens));
+    mw_output(mw_cross_entropy_with(logits, labels, &options), "loss");
+}
+
+static void build(mw__net *net, mw_error *err)
+{
+    const ends e = begin_net(net, err);
+    mw_tensor *x = embed(net, &e);
+    for (int layer = 0; layer < (int)net->config->layers; layer++)
+        x = feed_forward(net, mw__net_attend(net, x, layer), layer);
+    if (net->at != NULL) /* only the head of the token that is asked for is computed */
+        x = mw_reshape(mw_gather(x, mw_input(net->graph, "last", MW_I32, MW_SHAPE(1)), 1),
+                       MW_SHAPE(net->options->batch, net->config->width));
+    mw_tensor *logits = head_of(net, &e, mw__net_norm_of(net, x, -1, net->family->last_norm));
+    if (net->options->loss)
+        end_with_loss(net, logits);
+    else
+        mw_output(logits, "logits");
+}
+
+static mw_status check_graph(const mw_text_config *c, const mw_text_graph_options *o, mw_error *err)
+{
+    if (c == NULL || c->struct_size == 0 || mw__net_family(c->family) == NULL)
+        return mw__fail(err, MW_ERROR_ARGUMENT, "a network of text: the configuration has no family");
+    if (c->layers < 1 || c->width < 1 || c->heads < 1 || c->kv_heads < 1 || c->heads % c->kv_heads != 0 ||
+        c->head_width < 2 || c->head_width % 2 != 0 || c->hidden < 1 || c->words < 1 || c->layers > 10000)
+        return mw__fail(err, MW_ERROR_ARGUMENT,
+                        "a network of text: %lld layers, width %lld, %lld heads in %lld groups of %lld, hidden %lld",
+                        (long long)c->layers, (long long)c->width, (long long)c->heads, (long long)c->kv_heads,
+                        (long long)c->head_width, (long long)c->hidden);
+    if (o->batch < 1 || o->tokens < 1 || o->cache < 0 || (o->loss && o->cache > 0))
+        return mw__fail(err, MW_ERROR_ARGUMENT, "a network of text: batch %lld, %lld tokens, a cache of %lld%s",
+                        (long long)o->batch, (long long)o->tokens, (long long)o->cache,
+                        o->loss && o->cache > 0 ? " and a loss" : "");
+    const int64_t most = o->cache > 0 ? o->cache : o->tokens;
+    if (most > c->positions)
+        return mw__fail(err, MW_ERROR_ARGUMENT, "a network of text: %lld tokens, and it has %lld positions",
+                        (long long)most, (long long)c->positions);
+    return MW_OK;
+}
+
+mw_graph *mw_text_graph(const mw_text_config *config, const mw_text_graph_options *options, mw_error *err)
+{
+    mw_error own = {0};
+    if (mw__skips(err))
+        return NULL;
+    err = err != NULL ? err : &own;
+    const mw_text_graph_options o = options != NULL ? *options : mw_text_graph_defaults();
+    if (check_graph(config, &o, err) != MW_OK)
+        return NULL;
+    mw__net net = {
+        .config = config, .family = mw__net_family(config->family), .options = &o, .graph = mw_graph_create(NULL, err)};
+    if (net.graph == NULL)
+        return NULL;
+    build(&net, err);
+    if (mw_graph_check(net.graph, err) == MW_OK && err->status == MW_OK)
+        return net.graph;
+    mw_graph_destroy(net.graph);
+    return NULL;
+}

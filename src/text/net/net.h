@@ -1,0 +1,60 @@
+/* Networks of language models: what families have in common and where they differ, as rows, and the parts that graphs
+ * are built of. */
+#ifndef MW__TEXT_NET_NET_H
+#define MW__TEXT_NET_NET_H
+
+#include <millwright/text_model.h>
+
+typedef enum mw__net_norm { MW__NET_LAYER_NORM, MW__NET_RMS_NORM, MW__NET_RMS_NORM_FROM_ONE } mw__net_norm;
+
+/* A family. Names are those of its files, below the prefix of a layer; NULL where it has no such part. */
+typedef struct mw__family {
+    const char *name;
+    mw__net_norm norm;
+    const char *words, *places; /* tables of words and of learned positions */
+    const char *layer;          /* "model.layers.%d." */
+    const char *before_attention, *after_attention, *before_mlp, *after_mlp; /* norms */
+    const char *query, *key, *value, *mixed;                                 /* products of attention */
+    const char *joined;                /* query, key and value by one product, [width, 3 width] */
+    const char *query_norm, *key_norm; /* over the width of a head */
+    const char *gate, *up, *down;      /* without a gate: down(activation(up)) */
+    const char *last_norm, *head;
+    bool attention_bias, every_bias; /* of query, key and value; of all products */
+    bool inputs_first;               /* weights are [inputs, outputs] */
+    bool gelu;                       /* activation: GELU (tanh form), else SiLU */
+    bool scales_words;               /* rows of the table are multiplied by the root of the width */
+    bool every_second_window;
+} mw__family;
+
+/* The row of a name; NULL if there is none. */
+const mw__family *mw__net_family(const char *name);
+
+/* What is being built. */
+typedef struct mw__net {
+    const mw_text_config *config;
+    const mw__family *family;
+    const mw_text_graph_options *options;
+    mw_graph *graph;
+    mw_tensor *cosine,
+        *sine; /* [tokens, head_width / 2] of the angles of these tokens; NULL without rotary positions */
+    mw_tensor *mask, *window; /* [tokens, keys], BOOL: where a token may look; in a layer with a window */
+    mw_tensor *at;            /* how many tokens came before; NULL without a cache */
+} mw__net;
+
+/* The product of x [.., inputs] with the weight `part`.weight of a layer. */
+mw_tensor *mw__net_product(const mw__net *net, mw_tensor *x, int64_t outputs, int layer, const char *part, bool bias);
+/* A norm over the last axis; layer -1: of the network. */
+mw_tensor *mw__net_norm_of(const mw__net *net, mw_tensor *x, int layer, const char *part);
+mw_tensor *mw__net_parameter(const mw__net *net, int layer, const char *part, const char *what, mw_shape shape,
+                             mw_init init);
+/* x + attention(x), [batch, tokens, width] */
+mw_tensor *mw__net_attend(const mw__net *net, mw_tensor *x, int layer);
+
+/* ---- rope.c ---- */
+
+/* Sets net->cosine and net->sine. `places`: [tokens] I32, the tokens' positions. */
+void mw__net_rotate_begin(mw__net *net, mw_tensor *places, mw_error *err);
+/* x [batch, heads, tokens, head_width], each pair of channels turned by its position's angle. */
+mw_tensor *mw__net_rotated(const mw__net *net, mw_tensor *x);
+
+#endif
