@@ -15,7 +15,7 @@ LIBRARIES = {
     "inspect": "chip compare gradcheck inspect onnx_check plan ranges replay".split(),
     "chip": "chip_all chip_cost chip_place chip_plan chip_plan_rows chip_run e5 hwx netplist".split(),
     "ranks": ["communicator"],
-    "text": "text tokenizer".split(),
+    "text": "text text_model tokenizer".split(),
     "view": "draw plot report summary view".split(),
     "mpi": ["mpi"],
     "e5rt": ["ane_e5rt"],

@@ -52,8 +52,8 @@ typedef struct mw_text_config {
 /** Values of a family for what files leave out; everything else is 0. An unknown family has a NULL `family`. */
 MW_API mw_text_config mw_text_config_defaults(const char *family);
 /** Reads config.json, or that of a folder.
- *  errors  MW_ERROR_FILE; MW_ERROR_FORMAT for what is malformed, missing or out of range; MW_ERROR_UNSUPPORTED, by name,
- *          for another family, kind of scaled positions, or activation */
+ *  errors  MW_ERROR_FILE; MW_ERROR_FORMAT for what is malformed, missing or out of range; MW_ERROR_UNSUPPORTED, by
+ *          name, for another family, kind of scaled positions, or activation */
 MW_API mw_status mw_text_config_read(const char *path, mw_text_config *out, mw_error *err);
 
 /* ---- graphs ---- */
@@ -71,7 +71,7 @@ MW_API mw_text_graph_options mw_text_graph_defaults(void);
 /** A network with new parameters (normal, 0.02), under the names of its family's files.
  *  inputs   "tokens" I32 [batch, tokens]; with loss "labels" I32 [batch, tokens], of which -100 does not count: the
  *           caller shifts them; with a cache "at" I32 [1], how many tokens came before, and "last" I32 [1], the token
- * of this run whose logits are wanted
+ *           of this run that logits are wanted for
  *  outputs  "logits" [batch, tokens, words], with a cache [batch, words]; with loss "loss", a scalar. With a cache
  *           states "key.0", "value.0" .. [batch, kv_heads, cache, head_width], and their next values "key.0.next" ..,
  *           to be aliased onto them (mw_program_alias)

@@ -58,6 +58,16 @@ static mw_program *compile_net(const mw_text_model *m, const mw_compile_options 
     return program;
 }
 
+/* GPT-2's files have their names with the name of the whole in front, or not. */
+static mw_status load_weights(const mw_text_model *m, const char *folder, mw_error *err)
+{
+    static const mw_weights_prefix prefix = {.from = "transformer.", .to = ""};
+    mw_weights_options options = mw_weights_defaults();
+    options.prefixes = &prefix;
+    options.prefix_count = strcmp(m->config.family, "gpt2") == 0 ? 1 : 0;
+    return mw_program_load_weights(m->writing, folder, &options, err);
+}
+
 static mw_status open_parts(mw_text_model *m, const char *folder, const mw_text_model_options *o, mw_error *err)
 {
     MW_TRY(mw_text_config_read(folder, &m->config, err));
@@ -67,7 +77,7 @@ static mw_status open_parts(mw_text_model *m, const char *folder, const mw_text_
     m->cache = o->cache > 0 ? o->cache : usual;
     m->writing = compile_net(m, o->compile, 1, NULL, err);
     MW_TRY(err->status);
-    MW_TRY(mw_program_load_weights(m->writing, folder, NULL, err));
+    MW_TRY(load_weights(m, folder, err));
     m->reading = compile_net(m, o->compile, m->cache < CHUNK ? m->cache : CHUNK, m->writing, err);
     return err->status;
 }

@@ -23,21 +23,21 @@ static projections project(const mw__net *net, mw_tensor *x, int layer)
     const int64_t wide = c->heads * c->head_width, narrow = c->kv_heads * c->head_width;
     mw_tensor *parts[3] = {NULL, NULL, NULL};
     if (f->joined != NULL) {
-        mw_split(mw__net_product(net, x, wide + 2 * narrow, layer, f->joined, f->every_bias), 3, 2, parts);
+        mw_split(mw__language_product(net, x, wide + 2 * narrow, layer, f->joined, f->every_bias), 3, 2, parts);
     } else {
-        parts[0] = mw__net_product(net, x, wide, layer, f->query, f->attention_bias);
-        parts[1] = mw__net_product(net, x, narrow, layer, f->key, f->attention_bias);
-        parts[2] = mw__net_product(net, x, narrow, layer, f->value, f->attention_bias);
+        parts[0] = mw__language_product(net, x, wide, layer, f->query, f->attention_bias);
+        parts[1] = mw__language_product(net, x, narrow, layer, f->key, f->attention_bias);
+        parts[2] = mw__language_product(net, x, narrow, layer, f->value, f->attention_bias);
     }
     projections p = {heads_of(net, parts[0], c->heads), heads_of(net, parts[1], c->kv_heads),
                      heads_of(net, parts[2], c->kv_heads)};
     if (f->query_norm != NULL) {
-        p.query = mw__net_norm_of(net, p.query, layer, f->query_norm);
-        p.key = mw__net_norm_of(net, p.key, layer, f->key_norm);
+        p.query = mw__language_norm_of(net, p.query, layer, f->query_norm);
+        p.key = mw__language_norm_of(net, p.key, layer, f->key_norm);
     }
     if (net->cosine != NULL) {
-        p.query = mw__net_rotated(net, p.query);
-        p.key = mw__net_rotated(net, p.key);
+        p.query = mw__language_rotated(net, p.query);
+        p.key = mw__language_rotated(net, p.key);
     }
     return p;
 }
@@ -97,11 +97,11 @@ static bool has_window(const mw__net *net, int layer)
     return net->window != NULL && (!net->family->every_second_window || layer % 2 == 0);
 }
 
-mw_tensor *mw__net_attend(const mw__net *net, mw_tensor *x, int layer)
+mw_tensor *mw__language_attend(const mw__net *net, mw_tensor *x, int layer)
 {
     const mw_text_config *c = net->config;
     const mw__family *f = net->family;
-    projections p = project(net, mw__net_norm_of(net, x, layer, f->before_attention), layer);
+    projections p = project(net, mw__language_norm_of(net, x, layer, f->before_attention), layer);
     if (net->at != NULL) {
         p.key = remember(net, p.key, "key", layer);
         p.value = remember(net, p.value, "value", layer);
@@ -110,8 +110,8 @@ mw_tensor *mw__net_attend(const mw__net *net, mw_tensor *x, int layer)
     p.value = for_groups(net, p.value);
     mw_tensor *mixed = mw_transpose(mix(net, p, has_window(net, layer) ? net->window : net->mask), MW_AXES(0, 2, 1, 3));
     mixed = mw_reshape(mixed, MW_SHAPE(net->options->batch, net->options->tokens, c->heads * c->head_width));
-    mixed = mw__net_product(net, mixed, c->width, layer, f->mixed, f->every_bias);
+    mixed = mw__language_product(net, mixed, c->width, layer, f->mixed, f->every_bias);
     if (f->after_attention != NULL)
-        mixed = mw__net_norm_of(net, mixed, layer, f->after_attention);
+        mixed = mw__language_norm_of(net, mixed, layer, f->after_attention);
     return mw_add(x, mixed);
 }

@@ -10,7 +10,7 @@
 
 mw_text_config mw_text_config_defaults(const char *family)
 {
-    const mw__family *row = mw__net_family(family);
+    const mw__family *row = mw__language_family(family);
     const bool is_gpt2 = row != NULL && strcmp(row->name, "gpt2") == 0;
     const bool is_gemma = row != NULL && strcmp(row->name, "gemma2") == 0;
     return (mw_text_config){.struct_size = sizeof(mw_text_config),
@@ -136,7 +136,7 @@ static mw_status read_config(const mw__json_node *root, mw_text_config *c, mw_er
 {
     double epsilon = 0.0;
     MW_TRY(read_family(root, c, err));
-    const mw__family *f = mw__net_family(c->family);
+    const mw__family *f = mw__language_family(c->family);
     MW_TRY(check_activation(root, f, err));
     MW_TRY(check_biases(root, f, err));
     MW_TRY(read_sizes(root, c, err));

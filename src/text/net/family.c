@@ -56,7 +56,7 @@ static const mw__family families[] = {
      .every_second_window = true},
 };
 
-const mw__family *mw__net_family(const char *name)
+const mw__family *mw__language_family(const char *name)
 {
     for (size_t i = 0; name != NULL && i < sizeof families / sizeof *families; i++)
         if (strcmp(families[i].name, name) == 0)

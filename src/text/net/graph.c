@@ -35,14 +35,14 @@ static mw_tensor *feed_forward(const mw__net *net, mw_tensor *x, int layer)
 {
     const mw__family *f = net->family;
     const mw_text_config *c = net->config;
-    mw_tensor *h = mw__net_norm_of(net, x, layer, f->before_mlp);
-    mw_tensor *up = mw__net_product(net, h, c->hidden, layer, f->up, f->every_bias);
+    mw_tensor *h = mw__language_norm_of(net, x, layer, f->before_mlp);
+    mw_tensor *up = mw__language_product(net, h, c->hidden, layer, f->up, f->every_bias);
     up = f->gate == NULL
              ? activated(net, up)
-             : mw_mul(activated(net, mw__net_product(net, h, c->hidden, layer, f->gate, f->every_bias)), up);
-    mw_tensor *y = mw__net_product(net, up, c->width, layer, f->down, f->every_bias);
+             : mw_mul(activated(net, mw__language_product(net, h, c->hidden, layer, f->gate, f->every_bias)), up);
+    mw_tensor *y = mw__language_product(net, up, c->width, layer, f->down, f->every_bias);
     if (f->after_mlp != NULL)
-        y = mw__net_norm_of(net, y, layer, f->after_mlp);
+        y = mw__language_norm_of(net, y, layer, f->after_mlp);
     return mw_add(x, y);
 }
 
@@ -62,10 +62,10 @@ static ends begin_net(mw__net *net, mw_error *err)
         net->at = mw_input(net->graph, "at", MW_I32, MW_SHAPE(1));
         e.places = mw_add(e.places, net->at);
     }
-    e.words =
-        mw__net_parameter(net, -1, net->family->words, "", MW_SHAPE(c->words, c->width), mw_init_normal(0.0F, 0.02F));
+    e.words = mw__language_parameter(net, -1, net->family->words, "", MW_SHAPE(c->words, c->width),
+                                     mw_init_normal(0.0F, 0.02F));
     if (net->family->places == NULL)
-        mw__net_rotate_begin(net, e.places, err);
+        mw__language_rotate_begin(net, e.places, err);
     make_masks(net, e.places);
     return e;
 }
@@ -78,8 +78,8 @@ static mw_tensor *embed(const mw__net *net, const ends *e)
         x = mw_mul_scalar(x, sqrt((double)c->width));
     if (net->family->places == NULL)
         return x;
-    mw_tensor *table = mw__net_parameter(net, -1, net->family->places, "", MW_SHAPE(c->positions, c->width),
-                                         mw_init_normal(0.0F, 0.02F));
+    mw_tensor *table = mw__language_parameter(net, -1, net->family->places, "", MW_SHAPE(c->positions, c->width),
+                                              mw_init_normal(0.0F, 0.02F));
     return mw_add(x, mw_gather(table, e->places, 0));
 }
 
@@ -87,8 +87,8 @@ static mw_tensor *head_of(const mw__net *net, const ends *e, mw_tensor *x)
 {
     const mw_text_config *c = net->config;
     mw_tensor *weight = c->tied ? e->words
-                                : mw__net_parameter(net, -1, net->family->head, "", MW_SHAPE(c->words, c->width),
-                                                    mw_init_normal(0.0F, 0.02F));
+                                : mw__language_parameter(net, -1, net->family->head, "", MW_SHAPE(c->words, c->width),
+                                                         mw_init_normal(0.0F, 0.02F));
     mw_tensor *logits = mw_linear(x, weight, NULL);
     if (c->logit_softcap <= 0.0)
         return logits;
@@ -110,11 +110,11 @@ static void build(mw__net *net, mw_error *err)
     const ends e = begin_net(net, err);
     mw_tensor *x = embed(net, &e);
     for (int layer = 0; layer < (int)net->config->layers; layer++)
-        x = feed_forward(net, mw__net_attend(net, x, layer), layer);
+        x = feed_forward(net, mw__language_attend(net, x, layer), layer);
     if (net->at != NULL) /* only the head of the token that is asked for is computed */
         x = mw_reshape(mw_gather(x, mw_input(net->graph, "last", MW_I32, MW_SHAPE(1)), 1),
                        MW_SHAPE(net->options->batch, net->config->width));
-    mw_tensor *logits = head_of(net, &e, mw__net_norm_of(net, x, -1, net->family->last_norm));
+    mw_tensor *logits = head_of(net, &e, mw__language_norm_of(net, x, -1, net->family->last_norm));
     if (net->options->loss)
         end_with_loss(net, logits);
     else
@@ -123,7 +123,7 @@ static void build(mw__net *net, mw_error *err)
 
 static mw_status check_graph(const mw_text_config *c, const mw_text_graph_options *o, mw_error *err)
 {
-    if (c == NULL || c->struct_size == 0 || mw__net_family(c->family) == NULL)
+    if (c == NULL || c->struct_size == 0 || mw__language_family(c->family) == NULL)
         return mw__fail(err, MW_ERROR_ARGUMENT, "a network of text: the configuration has no family");
     if (c->layers < 1 || c->width < 1 || c->heads < 1 || c->kv_heads < 1 || c->heads % c->kv_heads != 0 ||
         c->head_width < 2 || c->head_width % 2 != 0 || c->hidden < 1 || c->words < 1 || c->layers > 10000)
@@ -151,8 +151,10 @@ mw_graph *mw_text_graph(const mw_text_config *config, const mw_text_graph_option
     const mw_text_graph_options o = options != NULL ? *options : mw_text_graph_defaults();
     if (check_graph(config, &o, err) != MW_OK)
         return NULL;
-    mw__net net = {
-        .config = config, .family = mw__net_family(config->family), .options = &o, .graph = mw_graph_create(NULL, err)};
+    mw__net net = {.config = config,
+                   .family = mw__language_family(config->family),
+                   .options = &o,
+                   .graph = mw_graph_create(NULL, err)};
     if (net.graph == NULL)
         return NULL;
     build(&net, err);

@@ -5,12 +5,12 @@
 
 #include <millwright/text_model.h>
 
-typedef enum mw__net_norm { MW__NET_LAYER_NORM, MW__NET_RMS_NORM, MW__NET_RMS_NORM_FROM_ONE } mw__net_norm;
+typedef enum mw__language_norm { MW__NET_LAYER_NORM, MW__NET_RMS_NORM, MW__NET_RMS_NORM_FROM_ONE } mw__language_norm;
 
 /* A family. Names are those of its files, below the prefix of a layer; NULL where it has no such part. */
 typedef struct mw__family {
     const char *name;
-    mw__net_norm norm;
+    mw__language_norm norm;
     const char *words, *places; /* tables of words and of learned positions */
     const char *layer;          /* "model.layers.%d." */
     const char *before_attention, *after_attention, *before_mlp, *after_mlp; /* norms */
@@ -27,7 +27,7 @@ typedef struct mw__family {
 } mw__family;
 
 /* The row of a name; NULL if there is none. */
-const mw__family *mw__net_family(const char *name);
+const mw__family *mw__language_family(const char *name);
 
 /* What is being built. */
 typedef struct mw__net {
@@ -42,19 +42,20 @@ typedef struct mw__net {
 } mw__net;
 
 /* The product of x [.., inputs] with the weight `part`.weight of a layer. */
-mw_tensor *mw__net_product(const mw__net *net, mw_tensor *x, int64_t outputs, int layer, const char *part, bool bias);
+mw_tensor *mw__language_product(const mw__net *net, mw_tensor *x, int64_t outputs, int layer, const char *part,
+                                bool bias);
 /* A norm over the last axis; layer -1: of the network. */
-mw_tensor *mw__net_norm_of(const mw__net *net, mw_tensor *x, int layer, const char *part);
-mw_tensor *mw__net_parameter(const mw__net *net, int layer, const char *part, const char *what, mw_shape shape,
-                             mw_init init);
+mw_tensor *mw__language_norm_of(const mw__net *net, mw_tensor *x, int layer, const char *part);
+mw_tensor *mw__language_parameter(const mw__net *net, int layer, const char *part, const char *what, mw_shape shape,
+                                  mw_init init);
 /* x + attention(x), [batch, tokens, width] */
-mw_tensor *mw__net_attend(const mw__net *net, mw_tensor *x, int layer);
+mw_tensor *mw__language_attend(const mw__net *net, mw_tensor *x, int layer);
 
 /* ---- rope.c ---- */
 
 /* Sets net->cosine and net->sine. `places`: [tokens] I32, the tokens' positions. */
-void mw__net_rotate_begin(mw__net *net, mw_tensor *places, mw_error *err);
+void mw__language_rotate_begin(mw__net *net, mw_tensor *places, mw_error *err);
 /* x [batch, heads, tokens, head_width], each pair of channels turned by its position's angle. */
-mw_tensor *mw__net_rotated(const mw__net *net, mw_tensor *x);
+mw_tensor *mw__language_rotated(const mw__net *net, mw_tensor *x);
 
 #endif

@@ -15,23 +15,25 @@ static void name_of(const mw__net *net, int layer, const char *part, const char 
     snprintf(out, 160, "%s%s%s", prefix, part, what);
 }
 
-mw_tensor *mw__net_parameter(const mw__net *net, int layer, const char *part, const char *what, mw_shape shape,
-                             mw_init init)
+mw_tensor *mw__language_parameter(const mw__net *net, int layer, const char *part, const char *what, mw_shape shape,
+                                  mw_init init)
 {
     char name[160];
     name_of(net, layer, part, what, name);
     return mw_parameter(net->graph, name, MW_F32, shape, init);
 }
 
-mw_tensor *mw__net_product(const mw__net *net, mw_tensor *x, int64_t outputs, int layer, const char *part, bool bias)
+mw_tensor *mw__language_product(const mw__net *net, mw_tensor *x, int64_t outputs, int layer, const char *part,
+                                bool bias)
 {
     const mw_shape shape = mw_tensor_shape(x);
     const int64_t inputs = shape.rank > 0 ? shape.dim[shape.rank - 1] : 0;
     const bool first = net->family->inputs_first;
-    mw_tensor *weight =
-        mw__net_parameter(net, layer, part, ".weight", first ? MW_SHAPE(inputs, outputs) : MW_SHAPE(outputs, inputs),
-                          mw_init_normal(0.0F, 0.02F));
-    mw_tensor *added = bias ? mw__net_parameter(net, layer, part, ".bias", MW_SHAPE(outputs), mw_init_zeros()) : NULL;
+    mw_tensor *weight = mw__language_parameter(net, layer, part, ".weight",
+                                               first ? MW_SHAPE(inputs, outputs) : MW_SHAPE(outputs, inputs),
+                                               mw_init_normal(0.0F, 0.02F));
+    mw_tensor *added =
+        bias ? mw__language_parameter(net, layer, part, ".bias", MW_SHAPE(outputs), mw_init_zeros()) : NULL;
     if (!first)
         return mw_linear(x, weight, added);
     mw_tensor *y = mw_matmul(x, weight, MW_TRANSPOSE_NONE);
@@ -46,15 +48,15 @@ static mw_tensor *rms_norm(const mw__net *net, mw_tensor *x, mw_tensor *weight)
     return mw_rms_norm(x, MW_AXES(-1), weight, net->config->norm_epsilon);
 }
 
-mw_tensor *mw__net_norm_of(const mw__net *net, mw_tensor *x, int layer, const char *part)
+mw_tensor *mw__language_norm_of(const mw__net *net, mw_tensor *x, int layer, const char *part)
 {
     const mw_shape shape = mw_tensor_shape(x);
     const mw_shape own = MW_SHAPE(shape.rank > 0 ? shape.dim[shape.rank - 1] : 0);
     const bool from_one = net->family->norm == MW__NET_RMS_NORM_FROM_ONE;
     mw_tensor *weight =
-        mw__net_parameter(net, layer, part, ".weight", own, from_one ? mw_init_zeros() : mw_init_constant(1.0F));
+        mw__language_parameter(net, layer, part, ".weight", own, from_one ? mw_init_zeros() : mw_init_constant(1.0F));
     if (net->family->norm != MW__NET_LAYER_NORM)
         return rms_norm(net, x, weight);
-    mw_tensor *bias = mw__net_parameter(net, layer, part, ".bias", own, mw_init_zeros());
+    mw_tensor *bias = mw__language_parameter(net, layer, part, ".bias", own, mw_init_zeros());
     return mw_layer_norm(x, MW_AXES(-1), weight, bias, net->config->norm_epsilon);
 }

@@ -38,7 +38,7 @@ static mw_tensor *table_of(const mw__net *net, int64_t rows, double (*function)(
     return made;
 }
 
-void mw__net_rotate_begin(mw__net *net, mw_tensor *places, mw_error *err)
+void mw__language_rotate_begin(mw__net *net, mw_tensor *places, mw_error *err)
 {
     const int64_t rows = net->at != NULL ? net->options->cache : net->options->tokens;
     net->cosine = table_of(net, rows, cos, err);
@@ -49,7 +49,7 @@ void mw__net_rotate_begin(mw__net *net, mw_tensor *places, mw_error *err)
     net->sine = mw_gather(net->sine, places, 0);
 }
 
-mw_tensor *mw__net_rotated(const mw__net *net, mw_tensor *x)
+mw_tensor *mw__language_rotated(const mw__net *net, mw_tensor *x)
 {
     mw_tensor *half[2] = {NULL, NULL};
     mw_split(x, 2, 3, half);

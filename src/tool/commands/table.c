@@ -25,6 +25,11 @@ const tool_command tool_commands[] = {
      "own "
      "text; without TEXT what the tokenizer is. --decode goes back.",
      tool_tokens_options, tool_tokens},
+    {"generate", "FOLDER", 1, 1, "a language model goes on with a text",
+     "FOLDER holds config.json, weights and a tokenizer, as Hugging Face gives models out: gpt2, llama, mistral, "
+     "qwen2, "
+     "qwen3, gemma2. The text is printed as it comes; Ctrl-C ends it. The same --seed gives the same text.",
+     tool_generate_options, tool_generate},
     {"convert", "IN OUT", 2, 2, "a model or a file of tensors in another format",
      "Models: any that mw info reads, into .mlpackage, .onnx, .espresso.net, or else a folder with model.mil and "
      "weights. With --weights they are stored in less: fp16, int8 or a palette.\n\n"
