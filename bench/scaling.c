@@ -4,7 +4,7 @@
 #include "models.h"
 #include "workloads.h"
 
-enum { PRODUCT = 1024, PIXELS = 784, CLASSES = 10, STEPS_MOST = 400 };
+enum { PIXELS = 784, CLASSES = 10, STEPS_MOST = 400 };
 #define SECONDS_EACH 0.25
 
 static void emit(const char *metric, const char *what, int size, double value)
@@ -15,26 +15,6 @@ static void emit(const char *metric, const char *what, int size, double value)
 }
 
 /* ---- steps ---- */
-
-double bench_product_rate(const bench_options *o, mw_error *err)
-{
-    mw_graph *graph = mw_graph_create(NULL, err);
-    mw_tensor *x = mw_input(graph, "x", MW_F32, MW_SHAPE(PRODUCT, PRODUCT));
-    mw_tensor *y = mw_input(graph, "y", MW_F32, MW_SHAPE(PRODUCT, PRODUCT));
-    mw_output(mw_matmul(x, y, MW_TRANSPOSE_NONE), "z");
-    const mw_compile_options compile = bench_compiling(o);
-    mw_program *program = mw_program_create(graph, &compile, err);
-    mw_graph_destroy(graph);
-    double best = 1e9;
-    for (int i = 0; i < (o->steps == 1 || o->tiny ? 1 : 40) && err->status == MW_OK; i++) {
-        const double start = bench_now();
-        mw_program_run(program, err);
-        const double seconds = bench_now() - start;
-        best = seconds < best ? seconds : best;
-    }
-    mw_program_destroy(program);
-    return 2.0 * PRODUCT * PRODUCT * PRODUCT / best;
-}
 
 /* Products of a step: the first layer forward and its weight's gradient, the second layer both ways. */
 static double step_operations(int batch, int hidden) { return 2.0 * batch * hidden * (2.0 * PIXELS + 3.0 * CLASSES); }

@@ -6,7 +6,7 @@
 
 #include <millwright/millwright.h>
 
-/* What the command line says about device and threads. */
+/* compiled.c: what the command line says about device and threads. */
 mw_compile_options bench_compiling(const bench_options *o);
 mw_trainer *bench_train(const bench_options *o, mw_tensor *loss, mw_optimizer optimizer, mw_error *err);
 mw_feed bench_feed(const char *name, mw_dtype dtype, const void *data, size_t count);
@@ -30,7 +30,7 @@ void bench_show(const bench_options *o, mw_program *program, mw_error *err);
 void bench_large(const bench_options *o, mw_error *err);
 /* decode.c: W13. */
 void bench_decode(const bench_options *o, mw_error *err);
-/* scaling.c: operations a second of one product of square matrices, the roof of what is made of products. */
+/* compiled.c: operations a second of one product of square matrices, the roof of what is made of products. */
 double bench_product_rate(const bench_options *o, mw_error *err);
 /* scaling.c: the median of the steps of a quarter of a second; one if the program is tried out. 0 on failure. */
 double bench_step_seconds(const bench_options *o, mw_trainer *trainer, const mw_batch *batch, mw_error *err);

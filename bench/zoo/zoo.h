@@ -1,5 +1,5 @@
-/* The zoo: networks of the sizes of real work, written from their papers with the public interface as a user would, each
- * beside its PyTorch form in forms/. To add one: a row in zoo.def, the builder zoo_<name> here, and the class with
+/* The zoo: networks of the sizes of real work, written from their papers with the public interface as a user would,
+ * each beside its PyTorch form in forms/. To add one: a row in zoo.def, the builder zoo_<name> here, and the class with
  * @net("<name>") in a file of forms/, with parameters of the same names and in the same order of shapes.
  *
  *     mw_tensor *zoo_lenet(zoo_form *form)
