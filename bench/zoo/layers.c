@@ -162,6 +162,15 @@ mw_tensor *zoo_classifier(zoo_form *form, mw_tensor *x, int64_t classes, const c
     return zoo_by_classes(form, mw_dense(mw_reduce_mean(x, positions, false), classes, name));
 }
 
+mw_tensor *zoo_by_pixels(zoo_form *form, mw_tensor *logits)
+{
+    if (!form->training)
+        return logits;
+    const mw_shape s = mw_tensor_shape(logits);
+    mw_tensor *y = zoo_integers(form, "y", MW_SHAPE(s.dim[0], s.dim[2], s.dim[3]), (int32_t)s.dim[1]);
+    return mw_cross_entropy(mw_transpose(logits, MW_AXES(0, 2, 3, 1)), y);
+}
+
 mw_tensor *zoo_by_squares(zoo_form *form, mw_tensor *x)
 {
     return form->training ? mw_mse(x, zoo_floats(form, "y", mw_tensor_shape(x))) : x;
