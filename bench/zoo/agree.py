@@ -16,7 +16,7 @@ import agree as bench_agree  # noqa: E402  (bench/agree.py: this file runs as __
 import torch_bench  # noqa: E402
 
 TOLERANCE = 1e-4  # fp32: batch norms over few numbers amplify its rounding, 6e-8, some hundred times
-SAME = 4.0        # times what PyTorch's own fp32 is off: kinks (ReLU, max) that rounding moves to the other side
+SAME = 10.0       # times what PyTorch's own fp32 is off: kinks (ReLU, max) that rounding moves to the other side
 
 
 def run(program, name, path):

@@ -21,7 +21,7 @@ typedef struct zoo_form {
     mw_graph *graph;
     bool training; /* return the loss, by the input "y" if there is one; else the result */
     bool tiny;     /* a few layers of small widths: a step takes milliseconds */
-    int batch;     /* of the row; 2 if tiny */
+    int batch;     /* of the row; 4 if tiny */
     struct {
         const char *name; /* a literal */
         int32_t below;    /* of integers; 0 for floats */

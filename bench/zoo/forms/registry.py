@@ -63,7 +63,7 @@ def drawn(shape, below):
 def build(name, tiny):
     """(model, {input: numbers}), "y" among them."""
     model = FORMS[name](tiny)
-    return model, {key: drawn(*entry) for key, entry in model.inputs(2 if tiny else rows()[name]["batch"]).items()}
+    return model, {key: drawn(*entry) for key, entry in model.inputs(4 if tiny else rows()[name]["batch"]).items()}
 
 
 def optimizer_of(name, model, foreach):
