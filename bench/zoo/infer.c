@@ -70,6 +70,20 @@ static void write_apart(const zoo_options *o, const zoo_net *net, const char *pa
     }
 }
 
+/* The mean of the result's magnitudes, which onnxruntime.mjs prints, too. */
+static void emit_result(const zoo_options *o, mw_program *program, const mw_graph *graph, mw_error *err)
+{
+    const size_t count = (size_t)mw_shape_count(mw_tensor_shape(mw_graph_find(graph, "result")));
+    float *values = bench_alloc(count, sizeof *values);
+    double sum = 0.0;
+    mw_program_read(program, "result", MW_F32, values, count, err);
+    for (size_t i = 0; i < count; i++)
+        sum += values[i] < 0.0f ? -(double)values[i] : (double)values[i];
+    if (err->status == MW_OK)
+        bench_emit(o->bench.workload, "result", sum / (double)count);
+    free(values);
+}
+
 static void run_model(const zoo_options *o, const zoo_form *form, const mw_graph *graph, mw_error *err)
 {
     zoo_feeds feeds = zoo_draw(form);
@@ -83,6 +97,7 @@ static void run_model(const zoo_options *o, const zoo_form *form, const mw_graph
             mw_program_write(program, feed->name, feed->dtype, feed->data, feed->count, err);
         }
         zoo_steps(o, NULL, program, &feeds, products, err);
+        emit_result(o, program, graph, err);
     }
     mw_program_destroy(program);
     zoo_free(&feeds);

@@ -82,7 +82,7 @@ static mw_tensor *pyramid(mw_tensor *x, int64_t width, int rate)
 mw_tensor *zoo_deeplabv3(zoo_form *form)
 {
     static const int counts[2][4] = {{3, 4, 6, 3}, {1, 1, 1, 1}};
-    const int64_t side = form->tiny ? 48 : 160, stem = form->tiny ? 4 : 64, width = form->tiny ? 8 : 256;
+    const int64_t side = form->tiny ? 48 : 128, stem = form->tiny ? 4 : 64, width = form->tiny ? 8 : 256;
     mw_tensor *x = zoo_floats(form, "x", MW_SHAPE(form->batch, 3, side, side));
     mw_tensor *h = conv_relu(x, stem, (zoo_window){.kernel = 7, .stride = 2}, "", "stem");
     h = zoo_max_pool(h, 3, 2, 1);

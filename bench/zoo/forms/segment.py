@@ -97,7 +97,7 @@ class Pyramid(nn.Module):
 class DeepLabV3(Segmenter):
     def __init__(self, tiny):
         super().__init__()
-        side, stem, width, rate, counts = (48, 4, 8, 2, (1, 1, 1, 1)) if tiny else (160, 64, 256, 6, (3, 4, 6, 3))
+        side, stem, width, rate, counts = (48, 4, 8, 2, (1, 1, 1, 1)) if tiny else (128, 64, 256, 6, (3, 4, 6, 3))
         self.shape, self.classes = (side, side), 21
         self.stem, self.blocks, inputs = conv_relu(3, stem, 7, 2), nn.ModuleList(), stem
         for stage, count in enumerate(counts):
