@@ -71,7 +71,8 @@ page_in_browser() { tools/setup.sh browser && build release && tools/pictures.sh
 
 # Gradients of the benchmark's networks beside PyTorch's.
 networks() {
-    build release -DMW_BUILD_BENCH=ON && /usr/bin/python3 bench/agree.py build/release/bench/millwright
+    build release -DMW_BUILD_BENCH=ON && /usr/bin/python3 bench/agree.py build/release/bench/millwright &&
+        /usr/bin/python3 bench/zoo/agree.py build/release/bench/zoo
 }
 
 # Programs of ours, and every real one, against the interpreter: a table; then one with carried state over 1,000 frames,

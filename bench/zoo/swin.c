@@ -40,18 +40,19 @@ static mw_tensor *rolled(mw_tensor *x, int shift)
     return x;
 }
 
-/* [B, S, S, C] -> [B windows, W W, C] */
+/* [B, S, S, C] -> [B windows, W W, C]. Pictures and their rows of windows are one axis, so that five are enough: an ANE
+ * has no more. */
 static mw_tensor *in_windows(mw_tensor *x, const swin_block *b)
 {
     const int64_t n = b->form->batch, w = b->form->window, count = b->side / w;
-    x = mw_transpose(mw_reshape(x, MW_SHAPE(n, count, w, count, w, b->width)), MW_AXES(0, 1, 3, 2, 4, 5));
+    x = mw_transpose(mw_reshape(x, MW_SHAPE(n * count, w, count, w, b->width)), MW_AXES(0, 2, 1, 3, 4));
     return mw_reshape(x, MW_SHAPE(n * count * count, w * w, b->width));
 }
 
 static mw_tensor *from_windows(mw_tensor *x, const swin_block *b)
 {
     const int64_t n = b->form->batch, w = b->form->window, count = b->side / w;
-    x = mw_transpose(mw_reshape(x, MW_SHAPE(n, count, count, w, w, b->width)), MW_AXES(0, 1, 3, 2, 4, 5));
+    x = mw_transpose(mw_reshape(x, MW_SHAPE(n * count, count, w, w, b->width)), MW_AXES(0, 2, 1, 3, 4));
     return mw_reshape(x, MW_SHAPE(n, b->side, b->side, b->width));
 }
 

@@ -68,8 +68,8 @@ mw_tensor *zoo_avg_pool(mw_tensor *x, int kernel, int stride, int border);
 mw_tensor *zoo_by_classes(zoo_form *form, mw_tensor *logits);
 /** The mean over the positions of x [N, C, *S], a dense layer of that name, and zoo_by_classes. */
 mw_tensor *zoo_classifier(zoo_form *form, mw_tensor *x, int64_t classes, const char *name);
-/** In training the cross-entropy of each position of logits [N, classes, H, W] by the new input "y" [N, H, W] of integers;
- *  else the logits. */
+/** In training the cross-entropy of each position of logits [N, classes, H, W] by the new input "y" [N, H, W] of
+ *  integers; else the logits. */
 mw_tensor *zoo_by_pixels(zoo_form *form, mw_tensor *logits);
 /** In training the mean squared difference from the new input "y" of x's shape; else x. */
 mw_tensor *zoo_by_squares(zoo_form *form, mw_tensor *x);
