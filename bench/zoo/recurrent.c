@@ -5,11 +5,19 @@
 
 #include <math.h>
 
+/* Indices [..] -> [.., width], with the start of the papers. */
+static mw_tensor *word_vectors(mw_tensor *x, int words, int width, const char *name)
+{
+    const mw_init start = mw_init_uniform(-0.1f, 0.1f);
+    return mw_gather(mw_parameter(mw_tensor_graph(x), name, MW_F32, MW_SHAPE(words, width), start), x, 0);
+}
+
 mw_tensor *zoo_lstm_tagger(zoo_form *form)
 {
     const int steps = form->tiny ? 6 : 64, words = form->tiny ? 64 : 10000, tags = form->tiny ? 5 : 20;
     const int width = form->tiny ? 8 : 128, hidden = form->tiny ? 12 : 256;
-    mw_tensor *x = mw_embedding(zoo_integers(form, "x", MW_SHAPE(form->batch, steps), words), words, width, "words");
+    mw_tensor *x = zoo_integers(form, "x", MW_SHAPE(form->batch, steps), words);
+    x = word_vectors(x, words, width, "words.weight");
     mw_recurrent_layer_options options = mw_recurrent_layer_defaults();
     options.layers = 2;
     options.bidirectional = options.batch_first = true;
@@ -92,10 +100,11 @@ mw_tensor *zoo_seq2seq(zoo_form *form)
     mw_recurrent_layer_options options = mw_recurrent_layer_defaults();
     options.batch_first = true;
     const mw_recurrent encoder =
-        mw_gru_layer(mw_embedding(x, n.words, n.width, "source"), n.hidden, "encoder", &options);
+        mw_gru_layer(word_vectors(x, n.words, n.width, "source.weight"), n.hidden, "encoder", &options);
     n.encoded = encoder.y;
     declare_decoder(form->graph, &n);
-    mw_tensor *h = decoded(mw_embedding(before, n.words, n.width, "target"), mw_squeeze(encoder.h, MW_AXES(0)), &n);
+    mw_tensor *h =
+        decoded(word_vectors(before, n.words, n.width, "target.weight"), mw_squeeze(encoder.h, MW_AXES(0)), &n);
     h = zoo_dense(h, n.words, "out");
     return zoo_by_classes(form, mw_reshape(h, MW_SHAPE((int64_t)n.batch * n.written, n.words)));
 }

@@ -42,8 +42,8 @@ mw_tensor *zoo_deepspeech(zoo_form *form)
     const int bands = form->tiny ? 21 : 161, samples = form->tiny ? 16 : 200;
     const int channels = form->tiny ? 4 : 32, hidden = form->tiny ? 8 : 256;
     mw_tensor *x = zoo_floats(form, "x", MW_SHAPE(form->batch, 1, bands, samples));
-    x = sound_conv(x, MW_SHAPE(41, 11), 2, 1, channels);
-    x = sound_conv(x, MW_SHAPE(21, 11), 1, 2, channels);
+    x = sound_conv(x, form->tiny ? MW_SHAPE(11, 5) : MW_SHAPE(41, 11), 2, 1, channels);
+    x = sound_conv(x, form->tiny ? MW_SHAPE(7, 5) : MW_SHAPE(21, 11), 1, 2, channels);
     const int64_t steps = zoo_extent(x, 3);
     x = mw_reshape(x, MW_SHAPE(form->batch, channels * zoo_extent(x, 2), steps));
     x = mw_transpose(x, MW_AXES(2, 0, 1));

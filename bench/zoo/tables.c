@@ -2,6 +2,7 @@
  * network over categories and numbers (Guo and Berkhahn 2016, with fastai's layers). B rows. */
 #include "zoo.h"
 
+#include <math.h>
 #include <stdio.h>
 
 /* x through dense layers of these widths, each with ReLU; `linear_last` leaves the last without. */
@@ -49,11 +50,14 @@ mw_tensor *zoo_dlrm(zoo_form *form)
     mw_tensor *sparse = zoo_integers(form, "sparse", MW_SHAPE(form->batch, features), rows);
     mw_tensor *column[FEATURES_MAX], *vector[FEATURES_MAX + 1];
     columns_of(sparse, features, column);
+    const float bound = 1.0f / sqrtf((float)rows);
     vector[0] = dense_stack(x, bottom[form->tiny], 3, false, "bot");
     for (int i = 0; i < features; i++) {
-        char name[16];
-        snprintf(name, sizeof name, "emb.%d", i);
-        vector[1 + i] = mw_embedding(column[i], rows, width, name);
+        char name[24];
+        snprintf(name, sizeof name, "emb.%d.weight", i);
+        mw_tensor *table =
+            mw_parameter(form->graph, name, MW_F32, MW_SHAPE(rows, width), mw_init_uniform(-bound, bound));
+        vector[1 + i] = mw_gather(table, column[i], 0);
     }
     x = mw_concat((mw_tensor *[]){vector[0], interactions(vector, features + 1)}, 2, 1);
     x = dense_stack(x, top[form->tiny], 4, true, "top");

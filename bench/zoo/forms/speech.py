@@ -26,8 +26,11 @@ class DeepSpeech(nn.Module):
     def __init__(self, tiny):
         super().__init__()
         self.bands, self.samples, width, hidden, layers = (21, 16, 4, 8, 2) if tiny else (161, 200, 32, 256, 3)
-        self.conv1, self.bn1 = nn.Conv2d(1, width, (41, 11), (2, 2), (20, 5), bias=False), nn.BatchNorm2d(width)
-        self.conv2, self.bn2 = nn.Conv2d(width, width, (21, 11), (2, 1), (10, 5), bias=False), nn.BatchNorm2d(width)
+        # PyTorch 1.13 writes beyond its memory for four channels and kernels of 41 x 11
+        a, b = ((11, 5), (7, 5)) if tiny else ((41, 11), (21, 11))
+        self.conv1 = nn.Conv2d(1, width, a, (2, 2), (a[0] // 2, a[1] // 2), bias=False)
+        self.conv2 = nn.Conv2d(width, width, b, (2, 1), (b[0] // 2, b[1] // 2), bias=False)
+        self.bn1, self.bn2 = nn.BatchNorm2d(width), nn.BatchNorm2d(width)
         height = ((self.bands - 1) // 2) // 2 + 1
         self.rnns = nn.ModuleList([BothWays(hidden if i > 0 else width * height, hidden, i > 0) for i in range(layers)])
         self.norm, self.fc = nn.BatchNorm1d(hidden), nn.Linear(hidden, 29)
