@@ -24,6 +24,7 @@ static void show_usage(void)
                     "  --device D      cpu or ane; off a Mac, ane is the fp16 model of it\n"
                     "  --tiny          small networks, to try them out\n"
                     "  --plan          print the steps of the program with their times\n"
+                    "  --mil FILE      write the text of the program: what the names in a plan stand for\n"
                     "  --trace FILE    write a trace of the last steps for Perfetto\n"
                     "  --weights FILE  a step of gradient descent: weights before in FILE.before, after in FILE\n");
     exit(2);
@@ -65,6 +66,7 @@ static bool take_value(zoo_options *o, const char *name, const char *value)
         return strcmp(value, "onnx") == 0 || strcmp(value, "mlpackage") == 0;
     }
     const char **const text = strcmp(name, "--onnx") == 0      ? &o->onnx
+                              : strcmp(name, "--mil") == 0     ? &o->mil
                               : strcmp(name, "--trace") == 0   ? &o->bench.trace
                               : strcmp(name, "--weights") == 0 ? &o->bench.weights
                                                                : NULL;

@@ -10,6 +10,7 @@ typedef struct zoo_options {
     bool infer;          /* the result of a model that was written and read back, in the place of training */
     const char *model;   /* what `infer` writes: "mlpackage" or "onnx" */
     const char *onnx;    /* NULL, or the file that the inference form is written to; nothing is run then */
+    const char *mil;     /* NULL, or the file for the text of the program that runs: shapes of what --plan shows */
 } zoo_options;
 
 /* ---- feeds.c ---- */

@@ -32,6 +32,15 @@ static zoo_runs take_steps(const zoo_options *o, mw_trainer *trainer, mw_program
     return r;
 }
 
+static void write_text(const char *path, const mw_program *program)
+{
+    FILE *file = path != NULL ? fopen(path, "w") : NULL;
+    if (file == NULL)
+        return;
+    fputs(mw_program_get_info(program).mil, file);
+    fclose(file);
+}
+
 void zoo_steps(const zoo_options *o, mw_trainer *trainer, mw_program *program, const zoo_feeds *feeds, double products,
                mw_error *err)
 {
@@ -49,6 +58,7 @@ void zoo_steps(const zoo_options *o, mw_trainer *trainer, mw_program *program, c
             bench_emit(name, "loss", (double)r.last);
         }
         bench_show(&o->bench, program, err);
+        write_text(o->mil, program);
         zoo_roof(o, program, products, median, err);
     }
     free(r.seconds);
