@@ -6,6 +6,7 @@ zoo_form zoo_make(const zoo_options *o, const zoo_net *net, mw_tensor **out_resu
     zoo_form form = {.graph = mw_graph_create(NULL, err), .training = !o->infer && o->onnx == NULL};
     form.tiny = o->bench.tiny;
     form.batch = form.tiny ? 4 : net->batch;
+    zoo_spread = 0.0;
     *out_result = net->build(&form);
     if (!form.training)
         mw_output(*out_result, "result");

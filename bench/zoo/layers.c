@@ -74,13 +74,44 @@ static mw_shape kernel_of(zoo_window w, int axes)
 
 static int spatial_axes(mw_tensor *x) { return mw_tensor_shape(x).rank < 3 ? 1 : mw_tensor_shape(x).rank - 2; }
 
+/* ---- what is counted too often ---- */
+
+double zoo_spread;
+
+static double count_of(mw_tensor *x) { return (double)mw_shape_count(mw_tensor_shape(x)); }
+
+void zoo_note_dilated(mw_tensor *y, double inputs, int kernel, int dilation)
+{
+    double covered = 1.0, there = 1.0;
+    for (int axis = 0; axis < spatial_axes(y); axis++) {
+        covered *= (kernel - 1) * dilation + 1;
+        there *= kernel;
+    }
+    zoo_spread += 2.0 * count_of(y) * inputs * (covered - there);
+}
+
+/* Each element of x meets each weight of its group once; counted is a convolution at every element of y. */
+static void note_transposed(mw_tensor *x, mw_tensor *y, zoo_window w)
+{
+    double kernel = 1.0;
+    for (int axis = 0; axis < spatial_axes(y); axis++)
+        kernel *= or_one(w.kernel);
+    const double groups = or_one(w.groups), into = (double)zoo_extent(x, 1), out = (double)zoo_extent(y, 1);
+    zoo_spread += 2.0 * kernel / groups * (count_of(y) * into - count_of(x) * out);
+}
+
+/* ---- convolutions ---- */
+
 mw_tensor *zoo_conv(mw_tensor *x, int64_t channels, zoo_window window, const char *name, ...)
 {
     full_name full;
     WRITE_NAME(full, name);
     const int axes = spatial_axes(x);
     const mw_conv_options options = options_of(window, axes, false);
-    return mw_conv_layer(x, channels, kernel_of(window, axes), full.text, &options);
+    mw_tensor *y = mw_conv_layer(x, channels, kernel_of(window, axes), full.text, &options);
+    zoo_note_dilated(y, (double)zoo_extent(x, 1) / or_one(window.groups), or_one(window.kernel),
+                     or_one(window.dilation));
+    return y;
 }
 
 mw_tensor *zoo_conv_up(mw_tensor *x, int64_t channels, zoo_window window, const char *name, ...)
@@ -89,7 +120,9 @@ mw_tensor *zoo_conv_up(mw_tensor *x, int64_t channels, zoo_window window, const 
     WRITE_NAME(full, name);
     const int axes = spatial_axes(x);
     const mw_conv_options options = options_of(window, axes, true);
-    return mw_conv_transpose_layer(x, channels, kernel_of(window, axes), full.text, &options);
+    mw_tensor *y = mw_conv_transpose_layer(x, channels, kernel_of(window, axes), full.text, &options);
+    note_transposed(x, y, window);
+    return y;
 }
 
 mw_tensor *zoo_batch_norm(mw_tensor *x, const char *name, ...)

@@ -26,13 +26,13 @@ static bool is_product(const char *kind)
 double zoo_products(const mw_graph *graph, mw_error *err)
 {
     mw_summary *summary = err->status == MW_OK ? mw_summary_create(graph, err) : NULL;
-    double sum = 0.0;
+    double sum = 0.0; /* without what is counted on zeros */
     for (size_t i = 0; i < mw_summary_count(summary); i++) {
         const mw_summary_layer *layer = mw_summary_at(summary, i);
         sum += is_product(layer->kind) && layer->flops > 0.0 ? layer->flops : 0.0;
     }
     mw_summary_destroy(summary);
-    return sum;
+    return sum > zoo_spread ? sum - zoo_spread : sum;
 }
 
 /* ---- memory ---- */

@@ -67,7 +67,9 @@ static mw_tensor *causal_conv(mw_tensor *x, int64_t channels, int dilation, int 
     options.dilation[0] = dilation;
     options.pad_type = MW_PAD_CUSTOM;
     options.pad[0] = (int64_t)(KERNEL - 1) * dilation;
-    return mw_conv(x, weight, bias, &options);
+    mw_tensor *y = mw_conv(x, weight, bias, &options);
+    zoo_note_dilated(y, (double)zoo_extent(x, 1), KERNEL, dilation);
+    return y;
 }
 
 static mw_tensor *temporal_block(mw_tensor *x, int64_t channels, int level)
