@@ -1,5 +1,6 @@
 /* Indices that come from data: what lies outside is left alone, negative ones count by opset, repeated ones are taken
  * in one order on any number of threads; sorting has an order for NaN. */
+#include "base/number/fp16.h"
 #include "engine/kernel_case.h"
 #include "support/check.h"
 
@@ -130,6 +131,108 @@ static void test_integers_wrap_around_and_divide_safely(void)
     CHECK_INT(y[2], INT32_MIN + 1);
 }
 
+/* ---- many indices ---- */
+
+/* x [planes, rows, inner] and indices [count], or [planes, count, inner] (each); more than are looked up at a time. */
+typedef struct many {
+    int planes, rows, count, inner;
+    bool each, half;
+} many;
+
+enum { MANY_MAX = 6000 };
+typedef struct many_data {
+    int32_t index[MANY_MAX];
+    float x[MANY_MAX], y[MANY_MAX], wanted[MANY_MAX];
+    uint16_t half_x[MANY_MAX], half_y[MANY_MAX];
+    size_t index_count, chosen_count, x_count;
+} many_data;
+
+static void draw_many(const many *m, many_data *d)
+{
+    uint32_t seed = 11;
+    d->index_count = (size_t)m->count * (m->each ? (size_t)m->planes * (size_t)m->inner : 1);
+    d->chosen_count = (size_t)m->planes * (size_t)m->count * (size_t)m->inner;
+    d->x_count = (size_t)m->planes * (size_t)m->rows * (size_t)m->inner;
+    for (size_t i = 0; i < d->index_count; i++) /* some lie outside, on either side */
+        d->index[i] = (int32_t)floorf((kernel_random(&seed) * 0.6f + 0.5f) * (float)m->rows);
+    for (size_t i = 0; i < MANY_MAX; i++) { /* fp16 holds them */
+        d->x[i] = floorf(kernel_random(&seed) * 512.0f) / 64.0f;
+        d->half_x[i] = mw__fp16_from_float(d->x[i]);
+    }
+}
+
+/* Where in x element `at` of what is chosen lies; -1 outside. */
+static long many_place(const many *m, const many_data *d, size_t at)
+{
+    const size_t inner = (size_t)m->inner, k = at % inner, entry = at / inner % (size_t)m->count;
+    const size_t plane = at / inner / (size_t)m->count;
+    const int32_t row = d->index[m->each ? at : entry];
+    return row < 0 || row >= m->rows ? -1 : (long)((plane * (size_t)m->rows + (size_t)row) * inner + k);
+}
+
+static const char *many_text(char text[1024], const many *m, bool scatter)
+{
+    char index[64], chosen[64], x[64], body[256];
+    const char *type = m->half ? "fp16" : "fp32", *along = m->each ? "_along_axis" : "";
+    snprintf(chosen, sizeof chosen, "tensor<%s, [%d, %d, %d]>", type, m->planes, m->count, m->inner);
+    snprintf(x, sizeof x, "tensor<%s, [%d, %d, %d]>", type, m->planes, m->rows, m->inner);
+    snprintf(index, sizeof index, m->each ? "tensor<int32, [%d, %d, %d]>" : "tensor<int32, [%d]>",
+             m->each ? m->planes : m->count, m->count, m->inner);
+    snprintf(body, sizeof body,
+             scatter ? "%s y = scatter%s(axis = int32(1), data = x, indices = i, mode = string(\"add\"), updates = u);"
+                     : "%s y = gather%s(axis = int32(1), indices = i, x = x);",
+             scatter ? x : chosen, along);
+    snprintf(text, 1024, PROGRAM("ios17", "%s i, %s%s%s x", "%s"), index, scatter ? chosen : "", scatter ? " u, " : "",
+             x, body);
+    return text;
+}
+
+static void check_many(const many *m, many_data *d, bool scatter, uint64_t threads)
+{
+    char text[1024];
+    const size_t size = m->half ? sizeof(uint16_t) : sizeof(float), count = scatter ? d->x_count : d->chosen_count;
+    void *x = m->half ? (void *)d->half_x : d->x, *y = m->half ? (void *)d->half_y : d->y;
+    const kernel_port in[] = {{"i", d->index, d->index_count * sizeof *d->index},
+                              {"x", x, d->x_count * size},
+                              {"u", x, d->chosen_count * size}};
+    const kernel_port out = {"y", y, count * size};
+    REQUIRE(kernel_run(many_text(text, m, scatter), threads, in, scatter ? 3 : 2, &out, 1));
+    for (size_t at = 0; scatter && at < count; at++)
+        d->wanted[at] = d->x[at];
+    for (size_t at = 0; at < d->chosen_count; at++) {
+        const long place = many_place(m, d, at);
+        if (!scatter)
+            d->wanted[at] = place < 0 ? 0.0f : d->x[place];
+        else if (place >= 0)
+            d->wanted[place] += d->x[at];
+    }
+    for (size_t at = 0; at < count; at++)
+        if (m->half ? d->half_y[at] != mw__fp16_from_float(d->wanted[at]) : d->y[at] != d->wanted[at])
+            CHECK_INT((long)at, -1); /* the first place that is wrong */
+}
+
+static void test_many_indices_of_every_form(void)
+{
+    static const many cases[] = {{3, 40, 600, .inner = 1},
+                                 {1, 7, 1100, .inner = 1},
+                                 {5, 9, 31, .inner = 17},
+                                 {2, 30, 5, .inner = 3},
+                                 {600, 2, 3, .inner = 1},
+                                 {3, 40, 600, .inner = 1, .half = true},
+                                 {4, 6, 7, .inner = 5, .half = true},
+                                 {3, 40, 600, .inner = 1, .each = true},
+                                 {2, 11, 130, .inner = 9, .each = true},
+                                 {2, 11, 130, .inner = 9, .each = true, .half = true}};
+    static many_data data;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        draw_many(&cases[i], &data);
+        for (uint64_t threads = 1; threads <= 3; threads++) {
+            check_many(&cases[i], &data, false, threads);
+            check_many(&cases[i], &data, true, threads);
+        }
+    }
+}
+
 /* ---- sorting ---- */
 
 static void test_nan_is_the_largest_and_equal_elements_keep_their_order(void)
@@ -158,6 +261,7 @@ int main(void)
     RUN(test_repeated_updates_have_one_order_on_any_number_of_threads);
     RUN(test_update_keeps_the_last);
     RUN(test_integers_wrap_around_and_divide_safely);
+    RUN(test_many_indices_of_every_form);
     RUN(test_nan_is_the_largest_and_equal_elements_keep_their_order);
     return check_finish();
 }

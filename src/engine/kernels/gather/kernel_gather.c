@@ -92,6 +92,40 @@ mw_status mw__indexed_read(const mw__op *op, const char *arg, mw__indexed *out, 
     return MW_OK;
 }
 
+/* ---- where they point ---- */
+
+/* One index a unit, of the usual type. */
+static void find_int32(const mw__indexed *s, const int32_t *index, int64_t count, int64_t *out)
+{
+    const int64_t extent = s->extent[0], back = s->from_end ? extent : 0;
+    for (int64_t i = 0; i < count; i++) {
+        const int64_t at = index[i] + (index[i] < 0 ? back : 0);
+        out[i] = at < 0 || at >= extent ? -1 : at;
+    }
+}
+
+/* Rows become places where each element of a slice has an index. */
+static void spread_rows(const mw__indexed *s, int64_t first, int64_t count, int64_t *place)
+{
+    for (int64_t i = 0, k = first % s->inner; i < count; i++, k = k + 1 < s->inner ? k + 1 : 0)
+        place[i] = place[i] < 0 ? -1 : place[i] * s->inner + k;
+}
+
+void mw__indexed_find(const mw__indexed *s, const void *indices, int64_t plane, int64_t first, int64_t count,
+                      mw__places *out)
+{
+    const int64_t batch = plane / s->outer, across = s->each ? s->inner : 1;
+    if (out->count == count && out->batch == batch && out->first == first)
+        return;
+    out->batch = batch, out->first = first, out->count = count;
+    if (s->dtype == MW_I32 && s->depth == 1)
+        find_int32(s, (const int32_t *)indices + batch * s->count * across + first, count, out->place);
+    for (int64_t i = 0; (s->dtype != MW_I32 || s->depth != 1) && i < count; i++)
+        out->place[i] = mw__indexed_row(s, indices, plane, (first + i) / across, (first + i) % across);
+    if (s->each)
+        spread_rows(s, first, count, out->place);
+}
+
 /* ---- the gathers ---- */
 
 typedef struct gather_block {
@@ -122,20 +156,49 @@ static void gather_packed_run(const mw__kernel_call *call)
     }
 }
 
+#define TAKE_EACH(type)                                                                                                \
+    for (int64_t i = 0; i < count; i++)                                                                                \
+        ((type *)out)[i] = place[i] < 0 ? 0 : ((const type *)x)[place[i]];                                             \
+    break;
+
+/* `count` units of `size` bytes from their places in x. Rows far apart are fetched before their turn. */
+static void take_units(void *out, const char *x, const int64_t *place, int64_t count, size_t size)
+{
+    enum { AHEAD = 8, LINE = 64, LINES_MAX = 8 };
+    switch (size) {
+    case 2:
+        TAKE_EACH(uint16_t)
+    case 4:
+        TAKE_EACH(uint32_t)
+    default:
+        for (int64_t i = 0; i < count; i++) {
+            const char *next = i + AHEAD < count && place[i + AHEAD] > 0 ? x + (size_t)place[i + AHEAD] * size : x;
+            for (size_t line = 0; line < LINES_MAX && line * LINE < size; line++)
+                __builtin_prefetch(next + line * LINE);
+            if (place[i] < 0)
+                memset((char *)out + (size_t)i * size, 0, size);
+            else
+                memcpy((char *)out + (size_t)i * size, x + (size_t)place[i] * size, size);
+        }
+    }
+}
+
 /* A unit is what one index takes. */
 static void gather_run(const mw__kernel_call *call)
 {
     const gather_block *s = call->block;
-    const int64_t across = s->indexed.each ? s->indexed.inner : 1, whole = s->indexed.rows * across;
-    for (int64_t unit = call->begin; unit < call->end; unit++) {
-        const int64_t k = unit % across, index = unit / across % s->indexed.count,
-                      plane = unit / across / s->indexed.count;
-        const int64_t row = mw__indexed_row(&s->indexed, call->in[1], plane, index, k);
-        char *out = (char *)call->out[0] + (size_t)unit * s->size;
-        if (row >= 0)
-            memcpy(out, (const char *)call->in[0] + (size_t)(plane * whole + row * across + k) * s->size, s->size);
-        else
-            memset(out, 0, s->size);
+    const int64_t across = s->indexed.each ? s->indexed.inner : 1;
+    const int64_t units = s->indexed.count * across; /* of a plane of the result */
+    const size_t plane_size = (size_t)(s->indexed.rows * across) * s->size;
+    mw__places places;
+    places.count = 0;
+    for (int64_t unit = call->begin, run; unit < call->end; unit += run) {
+        const int64_t plane = unit / units, first = unit % units;
+        run = units - first < call->end - unit ? units - first : call->end - unit;
+        run = run < MW__PLACES_MAX ? run : MW__PLACES_MAX;
+        mw__indexed_find(&s->indexed, call->in[1], plane, first, run, &places);
+        take_units((char *)call->out[0] + (size_t)unit * s->size,
+                   (const char *)call->in[0] + (size_t)plane * plane_size, places.place, run, s->size);
     }
 }
 

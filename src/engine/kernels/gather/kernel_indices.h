@@ -38,4 +38,16 @@ MW__INLINE int64_t mw__indexed_row(const mw__indexed *s, const void *indices, in
     return row;
 }
 
+/* Places that were looked up; they hold for all planes that share their indices. Start with a count of 0. */
+enum { MW__PLACES_MAX = 512 };
+typedef struct mw__places {
+    int64_t batch, first, count;
+    int64_t place[MW__PLACES_MAX]; /* of each index, from the begin of its plane of x; -1 if it is outside */
+} mw__places;
+
+/* Units of a plane are what one index takes: slices, or, with an index for each element, elements. Looks up `count` of
+ * them, at most MW__PLACES_MAX, from unit `first` on. */
+void mw__indexed_find(const mw__indexed *s, const void *indices, int64_t plane, int64_t first, int64_t count,
+                      mw__places *out);
+
 #endif

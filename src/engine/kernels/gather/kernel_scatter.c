@@ -79,19 +79,34 @@ static void combine(const scatter_block *s, void *sums, int64_t to, const void *
     }
 }
 
+/* Single elements of fp32 are added without a call for each. */
+static void add_elements(float *sums, const float *updates, const int64_t *place, int64_t count, int64_t from,
+                         int64_t to)
+{
+    for (int64_t i = 0; i < count; i++)
+        if (place[i] >= 0 && place[i] >= from && place[i] < to)
+            sums[place[i]] += updates[i];
+}
+
 /* All updates of one plane that fall into rows [begin, end), which count through all planes. */
-static void scatter_plane(const mw__kernel_call *call, void *sums, int64_t plane)
+static void scatter_plane(const mw__kernel_call *call, void *sums, int64_t plane, mw__places *places)
 {
     const scatter_block *s = call->block;
     const mw__indexed *p = &s->indexed;
-    const int64_t across = p->each ? p->inner : 1, taken = p->each ? 1 : p->inner;
-    for (int64_t index = 0; index < p->count; index++) {
-        for (int64_t k = 0; k < across; k++) {
-            const int64_t row = mw__indexed_row(p, call->in[1], plane, index, k);
-            const int64_t at = plane * p->rows + row;
-            if (row >= 0 && at >= call->begin && at < call->end)
-                combine(s, sums, at * p->inner + k, call->in[2], (plane * p->count + index) * p->inner + k, taken);
-        }
+    const int64_t across = p->each ? p->inner : 1, taken = p->each ? 1 : p->inner, units = p->count * across;
+    const int64_t base = plane * p->rows, from = (call->begin - base) * across, to = (call->end - base) * across;
+    for (int64_t first = 0, run; first < units; first += run) {
+        run = units - first < MW__PLACES_MAX ? units - first : MW__PLACES_MAX;
+        mw__indexed_find(p, call->in[1], plane, first, run, places);
+        const int64_t update = (plane * units + first) * taken;
+        if (taken == 1 && s->mode == ADD && s->dtype == MW_F32)
+            add_elements((float *)sums + base * p->inner, (const float *)call->in[2] + update, places->place, run, from,
+                         to);
+        else
+            for (int64_t i = 0; i < run; i++)
+                if (places->place[i] >= 0 && places->place[i] >= from && places->place[i] < to)
+                    combine(s, sums, base * p->inner + places->place[i] * taken, call->in[2], update + i * taken,
+                            taken);
     }
 }
 
@@ -106,8 +121,10 @@ static void scatter_run(const mw__kernel_call *call)
         mw__fp16_to_float_n((float *)sums + from, (const uint16_t *)call->in[0] + from, (size_t)count);
     else if (sums != call->in[0])
         memcpy((float *)sums + from, (const float *)call->in[0] + from, (size_t)count * sizeof(float));
+    mw__places places;
+    places.count = 0;
     for (int64_t plane = call->begin / s->indexed.rows; plane <= (call->end - 1) / s->indexed.rows; plane++)
-        scatter_plane(call, sums, plane);
+        scatter_plane(call, sums, plane, &places);
     if (half)
         mw__fp16_from_float_n((uint16_t *)call->out[0] + from, (const float *)sums + from, (size_t)count);
 }
