@@ -13,6 +13,7 @@ struct mw__planner {
     int partitions;
     uint32_t *buffer_of; /* by value id */
     uint32_t *reads;     /* likewise: as how many operands */
+    uint32_t *turned;    /* likewise: the buffer of its transpose, where one is kept; else MW__NO_BUFFER */
     mw__buffer *buffers;
     mw__step **steps;
     size_t buffer_count, buffer_capacity, step_count, step_capacity;

@@ -288,6 +288,8 @@ uint32_t mw__plan_origin(const mw__planner *planner, const mw_tensor *result)
 
 uint32_t mw__plan_reads(const mw__planner *planner, const mw_tensor *value) { return planner->reads[value->id]; }
 
+uint32_t *mw__plan_turned(mw__planner *planner, const mw_tensor *value) { return &planner->turned[value->id]; }
+
 const mw__config *mw__plan_config(const mw__planner *planner) { return planner->config; }
 
 mw__level mw__plan_level(const mw__planner *planner) { return planner->config->level; }

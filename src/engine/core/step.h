@@ -184,6 +184,8 @@ bool mw__plan_is_operand(const mw__planner *planner, const mw_tensor *result);
 const mw__codes *mw__plan_codes(const mw__planner *planner, const mw_tensor *result);
 /* As how many operands of the function's operations the value is read. */
 uint32_t mw__plan_reads(const mw__planner *planner, const mw_tensor *value);
+/* Where the planner remembers the buffer that holds the transpose of a matrix, MW__NO_BUFFER before there is one. */
+uint32_t *mw__plan_turned(mw__planner *planner, const mw_tensor *value);
 /* Of the compiler that plans. */
 const mw__config *mw__plan_config(const mw__planner *planner);
 /* Its level. */

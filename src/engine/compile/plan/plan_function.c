@@ -449,15 +449,17 @@ mw_status mw__plan_function(const mw__plan_request *request, mw__program *progra
     planner->config = request->config;
     planner->buffer_of = mw__alloc(heap, values, sizeof *planner->buffer_of, err);
     planner->reads = mw__alloc(heap, values, sizeof *planner->reads, err);
+    planner->turned = mw__alloc(heap, values, sizeof *planner->turned, err);
     mw_status status = MW_ERROR_MEMORY;
-    if (planner->buffer_of != NULL && planner->reads != NULL) {
+    if (planner->buffer_of != NULL && planner->reads != NULL && planner->turned != NULL) {
         for (size_t i = 0; i < values; i++)
-            planner->buffer_of[i] = MW__NO_BUFFER;
+            planner->buffer_of[i] = planner->turned[i] = MW__NO_BUFFER;
         mw__count_operands(request->function->body, planner->reads);
         status = run_planner(d, err);
     }
     mw__free(heap, planner->buffer_of);
     mw__free(heap, planner->reads);
+    mw__free(heap, planner->turned);
     mw__free(heap, planner->buffers);
     mw__free(heap, planner->steps);
     mw__free(heap, d);

@@ -75,6 +75,10 @@ mw__gemm_code mw__plan_gemm_request(mw__planner *planner, mw__gemm_request reque
  * NULL if there are none, as with a BLAS. */
 const struct mw__gemm_set *mw__gemm_blocks(const mw__gemm_code *code);
 
+/* Whether a B that is transposed and read by many products, of so few rows as this one, is better turned once for all
+ * of them: it takes less, and the sums and their order are the same. */
+bool mw__gemm_gains_turned(const mw__gemm_code *code, int64_t m, int64_t n, int64_t k);
+
 /* What multiplies large matrices: "AVX-512", "libopenblas.so.0" or "built-in". Loads a BLAS only if it would be used.
  */
 const char *mw__gemm_name(const mw__config *config);

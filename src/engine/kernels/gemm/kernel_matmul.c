@@ -3,6 +3,7 @@
  * goes to a panel in scratch and is rounded once. I32 wraps around. */
 #include "engine/kernels/gemm/kernel_matmul.h"
 #include "base/number/fp16.h"
+#include "engine/core/buffer.h"
 #include "engine/core/kernel.h"
 #include "engine/core/unpack.h"
 #include "engine/kernels/gemm/gemm_blocked.h"
@@ -29,6 +30,7 @@ typedef struct matmul_block {
     const mw__codes *codes;       /* of int8 numbers; or NULL */
     const mw__compressed *packed; /* y, if it stays as it is stored; then there is no buffer of it */
     bool half_y;                  /* y is read as fp16 and widened in parts */
+    bool turned;                  /* y is read as its transpose, which is kept */
     mw__loop1 *fed;               /* of what is widened; NULL: as it is */
     int64_t strip;                /* columns of y that are expanded at a time */
     size_t strip_at;              /* where in scratch */
@@ -370,6 +372,33 @@ static bool widens_in_parts(const matmul_block *s)
            s->code.sums == MW__SUMS_FREE && s->code.level != MW__LEVEL_REF;
 }
 
+#define TURNED_READS 8 /* operands that y is, at least: as of the steps of a recurrent net */
+
+static bool is_turned(const mw__planner *planner, const operands *o, const matmul_block *s)
+{
+    return s->transpose_y && s->single && s->dtype == MW_F32 && s->packed == NULL && s->codes == NULL && !s->half_y &&
+           o->sy.rank == 2 && mw__plan_reads(planner, o->y) >= TURNED_READS &&
+           mw__gemm_gains_turned(&s->code, s->m, s->n, s->k);
+}
+
+uint32_t mw__plan_turned_matrix(mw__planner *planner, const mw_tensor *y, int64_t n, int64_t k)
+{
+    uint32_t *const kept = mw__plan_turned(planner, y);
+    if (*kept != MW__NO_BUFFER)
+        return *kept;
+    *kept = mw__plan_temporary(planner, (size_t)(n * k) * sizeof(float));
+    mw__copy copy = {.label = "transpose",
+                     .from = mw__plan_buffer(planner, y),
+                     .to = *kept,
+                     .shape = MW_SHAPE(k, n),
+                     .size = sizeof(float),
+                     .iter = {.operands = 1}};
+    mw__nd_iter_add(&copy.iter, k, &(int64_t){1});
+    mw__nd_iter_add(&copy.iter, n, &k);
+    mw__plan_copy(planner, &copy);
+    return *kept;
+}
+
 static void fill_block(mw__planner *planner, const operands *o, matmul_block *s)
 {
     const mw_shape sx = o->sx, sy = o->sy, sr = o->sr;
@@ -400,6 +429,9 @@ static void fill_block(mw__planner *planner, const operands *o, matmul_block *s)
     s->codes = mw__plan_codes(planner, o->result);
     s->half_y = o->half != NULL && widens_in_parts(s) && !is_kept(planner, o, s);
     s->fed = s->half_y ? mw__plan_fed(planner, MW_F16) : NULL;
+    s->turned = is_turned(planner, o, s);
+    s->transpose_y = s->transpose_y && !s->turned;
+    s->ldy = s->turned ? s->n : s->ldy;
     s->shape = (mw__gemm_shape){.n = s->n,
                                 .k = s->k,
                                 .lda = s->ldx,
@@ -507,7 +539,10 @@ static void plan_product(mw__planner *planner, const mw__op *op, const operands 
     const size_t size = mw__dtype_size(s->dtype);
     const uint32_t x = half ? mw__plan_as_fp32(planner, o->x) : mw__plan_buffer(planner, o->x);
     const mw_tensor *const from = s->half_y ? o->half : o->y;
-    const uint32_t y = s->packed != NULL ? 0 : half ? mw__plan_as_fp32(planner, from) : mw__plan_buffer(planner, from);
+    const uint32_t y = s->packed != NULL ? 0
+                       : s->turned       ? mw__plan_turned_matrix(planner, o->y, s->n, s->k)
+                       : half            ? mw__plan_as_fp32(planner, from)
+                                         : mw__plan_buffer(planner, from);
     const uint32_t bias = o->bias == NULL ? 0
                           : half          ? mw__plan_as_fp32(planner, o->bias)
                                           : mw__plan_buffer(planner, o->bias);

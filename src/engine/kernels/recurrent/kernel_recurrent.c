@@ -5,6 +5,7 @@
 
 #include "base/memory/checked.h"
 #include "base/number/integer.h"
+#include "engine/kernels/gemm/kernel_matmul.h"
 
 #include <math.h>
 
@@ -149,6 +150,8 @@ static mw__kernel *choose_run(mw__planner *planner)
     return mw__plan_implementation(planner, MW__IMPLEMENTATIONS(ways), NULL)->run;
 }
 
+#define TURNED_STEPS 8 /* at least, of a weight that is turned */
+
 /* The optional operands; *count grows by those that are there. */
 static void list_operands(const plan *p, int half, mw__recurrent_block *s, uint32_t *operands, int *count)
 {
@@ -166,6 +169,23 @@ static void list_operands(const plan *p, int half, mw__recurrent_block *s, uint3
     }
 }
 
+/* All steps read the weight. */
+static bool is_turned(const plan *p, int half, const mw__recurrent_block *s, int64_t rows)
+{
+    const bool whole = s->gates == 1 || s->cell == MW__CELL_LSTM || s->reset_after;
+    const int64_t columns = (whole ? s->gates : 1) * s->hidden;
+    return mw__dtype_of(p->r.half[half].weight_hh) == MW_F32 && s->steps >= TURNED_STEPS &&
+           mw__gemm_gains_turned(&s->code, rows, columns, s->hidden) &&
+           mw__gemm_gains_turned(&s->part_code, rows, columns, s->hidden);
+}
+
+static uint32_t plan_weight(const plan *p, int half, const mw__recurrent_block *s)
+{
+    const mw_tensor *weight = p->r.half[half].weight_hh;
+    return s->turned ? mw__plan_turned_matrix(p->planner, weight, s->gates * s->hidden, s->hidden)
+                     : mw__plan_floats(p->planner, weight);
+}
+
 static void plan_steps(const plan *p, int half, uint32_t sums)
 {
     mw__recurrent_block *s = mw__plan_block(p->planner, sizeof *s);
@@ -176,7 +196,8 @@ static void plan_steps(const plan *p, int half, uint32_t sums)
     const int64_t partitions = mw__plan_partitions(p->planner), rows = (s->batch + partitions - 1) / partitions;
     s->code = mw__plan_gemm(p->planner, rows, s->gates * s->hidden, s->hidden);
     s->part_code = s->gates == 3 && !s->reset_after ? mw__plan_gemm(p->planner, rows, s->hidden, s->hidden) : s->code;
-    uint32_t operands[6] = {sums, mw__plan_floats(p->planner, p->r.half[half].weight_hh), p->h};
+    s->turned = is_turned(p, half, s, rows);
+    uint32_t operands[6] = {sums, plan_weight(p, half, s), p->h};
     int count = 3;
     list_operands(p, half, s, operands, &count);
     const double gates = (double)s->steps * (double)s->batch * (double)s->gates * (double)s->hidden;

@@ -29,6 +29,7 @@ typedef struct mw__recurrent_block {
     int64_t steps, batch, inputs, hidden, gates;
     int64_t width, column; /* of a row of states and results; where this direction begins in it */
     bool reverse, keeps_order, sequence, reset_after, clips;
+    bool turned; /* weight_hh is read as its transpose, [H, G H] */
     float clip;
     mw__recurrent_activation gate, candidate, output;
     mw__recurrent_passes pass;

@@ -109,11 +109,11 @@ static void multiply_gates(const mw__recurrent_block *s, const piece *r, const f
                                     .n = gates * hidden,
                                     .k = hidden,
                                     .lda = hidden,
-                                    .ldb = hidden,
+                                    .ldb = s->turned ? s->gates * hidden : hidden,
                                     .ldc = s->gates * hidden,
-                                    .transpose_b = true};
-    mw__gemm(gates == s->gates ? &s->code : &s->part_code, &product, a, r->weight + gate * hidden * hidden,
-             r->sums + gate * hidden, r->gemm);
+                                    .transpose_b = !s->turned};
+    mw__gemm(gates == s->gates ? &s->code : &s->part_code, &product, a,
+             r->weight + gate * hidden * (s->turned ? 1 : hidden), r->sums + gate * hidden, r->gemm);
 }
 
 /* The new cell and output of one row, from its gates. */
