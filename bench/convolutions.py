@@ -8,6 +8,7 @@ and in PyTorch (contiguous and channels_last, the faster counts), one after the 
 of ours, of PyTorch, our time as a multiple of PyTorch's, and GFLOP/s of [O, C K] x [C K, positions] by PyTorch's BLAS.
 """
 import argparse
+import math
 import os
 import statistics
 import subprocess
@@ -31,7 +32,7 @@ def parse():
 def shapes(program):
     for line in subprocess.check_output([program, "list"], text=True).splitlines():
         name, *numbers = line.split()
-        fields = ("n", "c", "h", "w", "o", "kh", "kw", "stride", "pad", "dilation", "groups", "transpose")
+        fields = ("n", "c", "h", "w", "o", "kh", "kw", "stride", "pad", "dilation", "groups", "transpose", "d", "kd")
         yield name, dict(zip(fields, map(int, numbers)))
 
 
@@ -61,24 +62,29 @@ class Peer:
 
     def __init__(self, torch, s, clock):
         self.torch, self.s, self.clock = torch, s, clock
-        self.pad = [s["pad"] if s["kh"] > 1 else 0, s["pad"]]
-        self.stride = [s["stride"] if s["h"] > 1 else 1, s["stride"]]
+        axes = "dhw" if s["d"] else "hw"
+        self.extent, self.kernel = [s[a] for a in axes], [s["k" + a] for a in axes]
+        self.pad = [s["pad"] if a == "w" or s["k" + a] > 1 else 0 for a in axes]
+        self.stride = [s["stride"] if s[a] > 1 else 1 for a in axes]
 
     def operands(self, layout):
         s, torch = self.s, self.torch
         ends = (s["c"], s["o"] // s["groups"]) if s["transpose"] else (s["o"], s["c"] // s["groups"])
-        x, weight = torch.rand(s["n"], s["c"], s["h"], s["w"]) - 0.5, torch.rand(*ends, s["kh"], s["kw"]) - 0.5
+        x, weight = torch.rand(s["n"], s["c"], *self.extent) - 0.5, torch.rand(*ends, *self.kernel) - 0.5
+        if layout == torch.channels_last and s["d"]:
+            layout = torch.channels_last_3d
         return x.to(memory_format=layout), weight.to(memory_format=layout)
 
     def backward(self, dy, x, weight, mask):
         s = self.s
-        self.torch.ops.aten.convolution_backward(dy, x, weight, None, self.stride, self.pad, [s["dilation"]] * 2,
-                                                 bool(s["transpose"]), [0, 0], s["groups"], mask)
+        self.torch.ops.aten.convolution_backward(dy, x, weight, None, self.stride, self.pad, [s["dilation"]] * len(self.pad),
+                                                 bool(s["transpose"]), [0] * len(self.pad), s["groups"], mask)
 
     def measure(self, layout):
         s, torch = self.s, self.torch
         x, weight = self.operands(layout)
-        function = torch.nn.functional.conv_transpose2d if s["transpose"] else torch.nn.functional.conv2d
+        kind = "conv_transpose" if s["transpose"] else "conv"
+        function = getattr(torch.nn.functional, f"{kind}{len(self.pad)}d")
 
         def forward():
             return function(x, weight, None, self.stride, self.pad, dilation=s["dilation"], groups=s["groups"])
@@ -91,7 +97,7 @@ class Peer:
     def product(self, flops):
         """GFLOP/s of the product that a convolution is."""
         s = self.s
-        depth = s["c"] // s["groups"] * s["kh"] * s["kw"]
+        depth = s["c"] // s["groups"] * math.prod(self.kernel)
         positions = max(1, int(flops / 2 / depth / (s["o"] // s["groups"])))
         a, b = self.torch.rand(s["o"] // s["groups"], depth), self.torch.rand(depth, positions)
         return 1e-9 * flops / timed(lambda: a @ b, self.clock)
