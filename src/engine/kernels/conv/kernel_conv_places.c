@@ -14,13 +14,19 @@ MW__TARGET_AVX2 static bool are_finite_avx2(const float *x, int64_t count) { ret
 
 mw__conv_finite *mw__conv_finite_of(mw__level level) { return MW__DISPATCH(are_finite, level); }
 
+void mw__conv_reach(int64_t start, int64_t stride, int64_t extent, int64_t count, int64_t out[2])
+{
+    const int64_t after = extent - start;
+    out[0] = mw__i64_clamp(start < 0 ? (-start + stride - 1) / stride : 0, 0, count);
+    out[1] = mw__i64_clamp(after > 0 ? (after - 1) / stride + 1 : 0, out[0], count);
+}
+
 /* Positions of y along an axis that lie on x under element k of the kernel: [*low, *high). */
 static void inside(const mw__conv_window *w, int axis, int64_t k, int64_t *low, int64_t *high)
 {
-    const int64_t offset = k * w->dilation[axis] - w->before[axis], stride = w->stride[axis];
-    const int64_t after = w->in[axis] - offset;
-    *low = mw__i64_clamp(offset < 0 ? (-offset + stride - 1) / stride : 0, 0, w->out[axis]);
-    *high = mw__i64_clamp(after > 0 ? (after - 1) / stride + 1 : 0, *low, w->out[axis]);
+    int64_t reach[2];
+    mw__conv_reach(k * w->dilation[axis] - w->before[axis], w->stride[axis], w->in[axis], w->out[axis], reach);
+    *low = reach[0], *high = reach[1];
 }
 
 static const mw__packed_place *list(mw__planner *planner, const mw__conv_window *w, const mw__conv_chunk *c,
@@ -59,15 +65,16 @@ static bool lists_the_same(const mw__conv_places *a, const mw__conv_places *b)
 const mw__conv_places *mw__conv_list_places(mw__planner *planner, const mw__conv_window *w, const mw__conv_chunk *c,
                                             bool *out_fewer)
 {
-    mw__conv_places *const all = mw__plan_block(planner, (size_t)(1 + w->taps) * sizeof *all);
+    const int64_t taps = w->kernel[1] * w->kernel[2];
+    mw__conv_places *const all = mw__plan_block(planner, (size_t)(1 + taps) * sizeof *all);
     *out_fewer = false;
     if (all == NULL)
         return NULL;
     all[0] = (mw__conv_places){.lines = c->height, .columns = c->width, .high = w->out[1]};
     all[0].at = list(planner, w, c, &all[0]);
-    for (int64_t t = 0; t < w->taps; t++) {
+    for (int64_t t = 0; t < taps; t++) {
         mw__conv_places *const p = &all[1 + t];
-        *p = w->taps <= TAPS ? needed(w, c, t) : all[0];
+        *p = taps <= TAPS ? needed(w, c, t) : all[0];
         *out_fewer = *out_fewer || p->low > 0 || p->high < w->out[1] || p->columns < c->width;
         for (int64_t i = 0; p->at == NULL && i <= t; i++)
             if (lists_the_same(p, &all[i]))
@@ -87,11 +94,11 @@ static int64_t places_before(const mw__conv_places *p, int64_t width, int64_t lo
 }
 
 mw__places_run mw__conv_places_of(const mw__conv_places *p, const mw__conv_chunk *c, int64_t row, int64_t lines,
-                                  int64_t example, int64_t begin, int64_t end)
+                                  int64_t image, int64_t begin, int64_t end)
 {
     const int64_t low = mw__i64_clamp(p->low - row, p->top, p->top + p->lines);
     const int64_t high = mw__i64_clamp(p->high - row < lines ? p->high - row : lines, low, p->top + p->lines);
     const int64_t first = places_before(p, c->width, low, high, begin);
-    return (mw__places_run){.at = p->at + example * p->lines * p->columns + first,
+    return (mw__places_run){.at = p->at + image * p->lines * p->columns + first,
                             .count = places_before(p, c->width, low, high, end) - first};
 }

@@ -10,20 +10,24 @@
 typedef bool mw__conv_finite(const float *x, int64_t count);
 mw__conv_finite *mw__conv_finite_of(mw__level level);
 
-/* A chunk: of `each` examples, `height` lines of `width` positions; or of one, of whole lines or parts of them. */
+/* Which of `count` elements from `start` on, `stride` apart, lie within [0, extent): [out[0], out[1]). */
+void mw__conv_reach(int64_t start, int64_t stride, int64_t extent, int64_t count, int64_t out[2]);
+
+/* A chunk: of `each` images, planes of examples, `height` lines of `width` positions; or of one, of whole lines or parts
+ * of them. */
 typedef struct mw__conv_chunk {
     int64_t each, height, width;
-    int64_t rows, columns; /* of an example of a frame */
+    int64_t rows, columns; /* of an image of a frame */
 } mw__conv_chunk;
 
 typedef struct mw__conv_places {
     const mw__packed_place *at; /* [each, lines, columns] */
-    int64_t top, lines;         /* lines of an example that are listed, from `top` on */
+    int64_t top, lines;         /* lines of an image that are listed, from `top` on */
     int64_t left, columns;      /* of each line */
     int64_t low, high;          /* lines of y that lie on x */
 } mw__conv_places;
 
-/* [1 + taps], the first of all positions. *out_fewer: one of the others has fewer. NULL after a failed allocation. */
+/* [1 + taps of a plane of the kernel], the first of all positions. *out_fewer: one of the others has fewer. NULL after a failed allocation. */
 const mw__conv_places *mw__conv_list_places(mw__planner *planner, const mw__conv_window *window,
                                             const mw__conv_chunk *chunk, bool *out_fewer);
 
@@ -33,8 +37,8 @@ typedef struct mw__places_run {
     int64_t count;
 } mw__places_run;
 
-/* Those of positions [begin, end) of example `example` of a chunk whose first line is `row` of y, of `lines`. */
+/* Those of positions [begin, end) of image `image` of a chunk whose first line is `row` of y, of `lines`. */
 mw__places_run mw__conv_places_of(const mw__conv_places *places, const mw__conv_chunk *chunk, int64_t row,
-                                  int64_t lines, int64_t example, int64_t begin, int64_t end);
+                                  int64_t lines, int64_t image, int64_t begin, int64_t end);
 
 #endif
