@@ -342,6 +342,20 @@ static const chip chips[] = {
      .layers = {{.outputs = 6, .kernel = {2, {3, 3}}, .pad = MW_PAD_SAME},
                 {.outputs = 6, .kernel = {2, {3, 2}}, .dilation = 2, .groups = 6, .pad = MW_PAD_VALID}},
      .pooled = true},
+    {.what = "three axes",
+     .x = {5, {4, 2, 7, 8, 9}},
+     .layers = {{.outputs = 18, .kernel = {3, {3, 3, 3}}, .pad = MW_PAD_SAME},
+                {.outputs = 5, .kernel = {3, {2, 3, 3}}, .stride = 2, .dilation = 2, .pad = MW_PAD_SAME}}},
+    {.what = "three axes, two poolings",
+     .x = {5, {3, 2, 9, 10, 11}},
+     .layers = {{.outputs = 16, .kernel = {3, {3, 3, 3}}, .pad = MW_PAD_SAME},
+                {.outputs = 18, .kernel = {3, {3, 2, 3}}, .pad = MW_PAD_SAME}},
+     .pooled = true,
+     .twice = true},
+    {.what = "three axes, many channels, sums of more than a block, groups",
+     .x = {5, {3, 1, 9, 10, 8}},
+     .layers = {{.outputs = 36, .kernel = {3, {2, 2, 2}}, .pad = MW_PAD_SAME},
+                {.outputs = 8, .kernel = {3, {3, 3, 2}}, .groups = 2, .pad = MW_PAD_SAME}}},
     {.what = "a channel a group, one axis",
      .x = {3, {4, 3, 301}},
      .layers = {{.outputs = 8, .kernel = {1, {4}}, .pad = MW_PAD_SAME},
@@ -364,9 +378,9 @@ static mw_tensor *chip_layer_of(const chip_layer *layer, mw_tensor *x, const cha
 /* Windows of two along each spatial axis, that do not overlap. */
 static mw_tensor *halve(mw_tensor *x)
 {
-    const bool one_axis = mw_tensor_shape(x).rank == 3;
-    mw_pool_options two = mw_pool_defaults(one_axis ? MW_SHAPE(2) : MW_SHAPE(2, 2));
-    two.stride[0] = two.stride[1] = 2;
+    const mw_shape windows = {.rank = mw_tensor_shape(x).rank - 2, .dim = {2, 2, 2}};
+    mw_pool_options two = mw_pool_defaults(windows);
+    two.stride[0] = two.stride[1] = two.stride[2] = 2;
     return mw_max_pool(x, &two);
 }
 

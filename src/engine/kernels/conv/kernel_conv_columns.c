@@ -17,8 +17,8 @@
 
 #include <string.h>
 
-#define AXES  2  /* spatial: rows and columns */
-#define LANES 16 /* of the widest vector */
+#define AXES  MW__CONV_AXES /* spatial: planes, rows and columns */
+#define LANES 16            /* of the widest vector */
 
 /* ---- running ---- */
 
@@ -43,25 +43,37 @@ typedef struct columns_block {
 MW__LOOP1_BODY(add, v + p)
 MW__BASE_AVX2_AVX512(add, (float *out, const float *x, int64_t count, float p, float q), (out, x, count, p, q))
 
+static int64_t volume_of(const int64_t extent[AXES]) { return extent[0] * extent[1] * extent[2]; }
+
 /* The channels of a group into their places in the border, which is zero already. */
 static void put_image(const columns_block *s, const float *x, float *image)
 {
-    for (int64_t c = 0; c < s->channels; c++, image += s->border[0] * s->border[1]) {
-        float *to = image + s->before[0] * s->border[1] + s->before[1];
-        for (int64_t row = 0; row < s->in[0]; row++, x += s->in[1], to += s->border[1])
-            memcpy(to, x, (size_t)s->in[1] * sizeof *to);
+    for (int64_t c = 0; c < s->channels; c++, image += volume_of(s->border))
+        for (int64_t z = 0; z < s->in[0]; z++) {
+            float *to = image + ((s->before[0] + z) * s->border[1] + s->before[1]) * s->border[2] + s->before[2];
+            for (int64_t row = 0; row < s->in[1]; row++, x += s->in[2], to += s->border[2])
+                memcpy(to, x, (size_t)s->in[2] * sizeof *to);
+        }
+}
+
+/* What the element [kz, ky, kx] of the kernel is multiplied with, from the plane `image` on. */
+static void put_column(const columns_block *s, const float *image, int64_t kz, int64_t ky, int64_t kx, float *column)
+{
+    for (int64_t z = 0; z < s->out[0]; z++, column += s->out[1] * s->out[2]) {
+        const int64_t plane = z * s->stride[0] + kz * s->dilation[0];
+        s->lines(image + (plane * s->border[1] + ky * s->dilation[1]) * s->border[2] + kx * s->dilation[2],
+                 s->stride[1] * s->border[2], s->out[1], s->stride[2], 0, s->out[2], s->out[2], column);
     }
 }
 
 /* A row for each channel and element of the kernel: what that is multiplied with. */
 static void put_columns(const columns_block *s, const float *image, float *columns)
 {
-    const int64_t positions = s->out[0] * s->out[1];
-    for (int64_t c = 0; c < s->channels; c++, image += s->border[0] * s->border[1])
-        for (int64_t ky = 0; ky < s->kernel[0]; ky++)
-            for (int64_t kx = 0; kx < s->kernel[1]; kx++, columns += positions)
-                s->lines(image + ky * s->dilation[0] * s->border[1] + kx * s->dilation[1], s->stride[0] * s->border[1],
-                         s->out[0], s->stride[1], 0, s->out[1], s->out[1], columns);
+    for (int64_t c = 0; c < s->channels; c++, image += volume_of(s->border))
+        for (int64_t kz = 0; kz < s->kernel[0]; kz++)
+            for (int64_t ky = 0; ky < s->kernel[1]; ky++)
+                for (int64_t kx = 0; kx < s->kernel[2]; kx++, columns += volume_of(s->out))
+                    put_column(s, image, kz, ky, kx, columns);
 }
 
 static void multiply_columns(const columns_block *s, const float *left, float *image, float *y)
@@ -91,7 +103,7 @@ static void columns_run(const mw__kernel_call *call)
 {
     const columns_block *s = call->block;
     float *const image = call->scratch;
-    const int64_t in = s->channels * s->in[0] * s->in[1], out = s->shape.m * s->shape.n;
+    const int64_t in = s->channels * volume_of(s->in), out = s->shape.m * s->shape.n;
     const int64_t left = s->shape.m * s->shape.k;
     memset(image, 0, s->columns * sizeof *image);
     for (int64_t n = call->begin; n < call->end; n++)
@@ -152,13 +164,15 @@ static const char *avx512_declines(const void *subject)
     const char *order = order_declines(s);
     if (order != NULL)
         return order;
-    if (s->channels * s->border[0] * s->border[1] > INT32_MAX)
+    if (s->border[0] > 1 || s->kernel[0] > 1)
+        return "three spatial axes";
+    if (s->channels * s->border[1] * s->border[2] > INT32_MAX)
         return "an image of more than 2^31 elements";
     if (s->shape.transpose_b)
         return s->shape.m >= OUTPUTS_LEAST ? NULL : "few outputs: idle lanes";
-    if (s->stride[0] != 1 || s->stride[1] != 1)
+    if (s->stride[1] != 1 || s->stride[2] != 1)
         return "a stride";
-    return s->border[1] <= 2 * s->out[1] ? NULL : "short rows in a wide border: idle lanes";
+    return s->border[2] <= 2 * s->out[2] ? NULL : "short rows in a wide border: idle lanes";
 }
 
 _Static_assert(MW__PACKED_DEPTH == MW__GEMM_DEPTH && MW__COLUMNS_BLOCK == MW__GEMM_DEPTH,
@@ -174,7 +188,7 @@ static bool lies_wide(const columns_block *s)
     const int64_t *stride = s->request.window.stride;
     if (s->request.transposed && stride[0] * stride[1] * stride[2] > 1)
         return false;
-    const int64_t idle = s->border[1] - s->out[1], most = s->out[1] / (s->shape.m <= FEW ? 4 : 8);
+    const int64_t idle = s->border[2] - s->out[2], most = s->out[2] / (s->shape.m <= FEW ? 4 : 8);
     return s->code.level == MW__LEVEL_AVX512 && avx512_declines(s) == NULL && idle <= most;
 #else
     (void)s;
@@ -269,46 +283,46 @@ static columns_plan *choose_kernel(mw__planner *planner, columns_block *s)
 /* Where zeros of dy can be left out, the places of its positions in the frame of kernel_conv_columns_sparse.c. */
 static const int32_t *fill_where(mw__planner *planner, const columns_block *s)
 {
-    const int64_t lanes = (s->channels + LANES - 1) / LANES * LANES, positions = s->out[0] * s->out[1];
+    const int64_t lanes = (s->channels + LANES - 1) / LANES * LANES, positions = s->out[1] * s->out[2];
     if (!s->shape.transpose_b || s->round == NULL || s->channels < CHANNELS_LEAST ||
-        s->border[0] * s->border[1] > FRAME_MOST / lanes)
+        s->border[1] * s->border[2] > FRAME_MOST / lanes)
         return NULL;
     int32_t *const where = mw__plan_block(planner, (size_t)positions * sizeof *where);
     for (int64_t p = 0; where != NULL && p < positions; p++)
-        where[p] = (int32_t)((p / s->out[1] * s->stride[0] * s->border[1] + p % s->out[1] * s->stride[1]) * lanes);
+        where[p] = (int32_t)((p / s->out[2] * s->stride[1] * s->border[2] + p % s->out[2] * s->stride[2]) * lanes);
     return where;
 }
 
 static void fill_kernel(mw__planner *planner, columns_block *s)
 {
-    const int64_t depth = s->channels * s->kernel[0] * s->kernel[1];
+    const int64_t depth = s->channels * s->kernel[1] * s->kernel[2];
     int32_t *const taps = mw__plan_block(planner, (size_t)depth * sizeof *taps), *tap = taps;
     s->avx512 = (mw__columns_avx512){.outputs = s->shape.m,
                                      .depth = depth,
-                                     .rows = s->out[0],
-                                     .width = s->out[1],
-                                     .row_step = s->stride[0] * s->border[1],
-                                     .x_step = s->stride[1],
+                                     .rows = s->out[1],
+                                     .width = s->out[2],
+                                     .row_step = s->stride[1] * s->border[2],
+                                     .x_step = s->stride[2],
                                      .tap = taps,
                                      .channels = s->channels,
-                                     .area = s->border[0] * s->border[1],
+                                     .area = s->border[1] * s->border[2],
                                      .where = fill_where(planner, s)};
     for (int64_t c = 0; taps != NULL && c < s->channels; c++)
-        for (int64_t y = 0; y < s->kernel[0]; y++)
-            for (int64_t x = 0; x < s->kernel[1]; x++)
-                *tap++ = (int32_t)((c * s->border[0] + y * s->dilation[0]) * s->border[1] + x * s->dilation[1]);
+        for (int64_t y = 0; y < s->kernel[1]; y++)
+            for (int64_t x = 0; x < s->kernel[2]; x++)
+                *tap++ = (int32_t)((c * s->border[1] + y * s->dilation[1]) * s->border[2] + x * s->dilation[2]);
 }
 
 /* Floats of scratch: the image, the columns, and slack after both. */
 static void fill_scratch(columns_block *s, mw__step *step)
 {
-    const int64_t elements = s->channels * s->kernel[0] * s->kernel[1];
-    s->columns = mw__size_round_up((size_t)(s->channels * s->border[0] * s->border[1]) + MW__COLUMNS_SLACK, 16);
+    const int64_t elements = s->channels * volume_of(s->kernel);
+    s->columns = mw__size_round_up((size_t)(s->channels * volume_of(s->border)) + MW__COLUMNS_SLACK, 16);
     if (s->way != NULL) {
         step->scratch = s->columns * sizeof(float) + s->way->scratch(&s->avx512);
         return;
     }
-    s->product = s->columns + mw__size_round_up((size_t)(elements * s->out[0] * s->out[1]), 16);
+    s->product = s->columns + mw__size_round_up((size_t)(elements * volume_of(s->out)), 16);
     step->scratch = s->product * sizeof(float) + mw__gemm_scratch(s->shape.m, s->shape.n, s->shape.k);
 }
 
@@ -460,7 +474,7 @@ mw_status mw__plan_conv_columns(mw__planner *planner, const mw__conv_columns_mat
     step->rounds = true;
     fill_scratch(s, step);
     step->span = s->columns <= IMAGE_NEAR ? 1 : 0;
-    const size_t unit = (size_t)(s->groups * s->channels * s->in[0] * s->in[1]) * sizeof(float);
+    const size_t unit = (size_t)(s->groups * s->channels * volume_of(s->in)) * sizeof(float);
     mw__step_read(planner, step, mw__plan_buffer(planner, x), MW__ROWS, unit, false);
     if (s->left > 0)
         mw__step_read(planner, step, mw__plan_buffer(planner, left), MW__ROWS, (size_t)s->left * sizeof(float), false);

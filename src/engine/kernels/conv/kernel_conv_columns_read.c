@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-#define AXES 2 /* spatial: rows and columns */
+#define AXES MW__CONV_AXES /* spatial, at most */
 
 /* The slice that a part of the stack is, in the shape that the stack wants. */
 static const mw__op *slice_of(const mw_tensor *part)
@@ -40,7 +40,7 @@ static bool read_kernel(const mw__operand *parts, size_t count, mw__conv *out)
 
 static bool read_slice(const mw__op *slice, const mw_tensor *columns, mw__conv *out)
 {
-    int64_t stride[MW_RANK_MAX] = {1, 1, 1, 1};
+    int64_t stride[MW_RANK_MAX] = {1, 1, 1, 1, 1};
     const mw_shape x = mw__shape_of(mw__arg(slice, "x")), y = mw__shape_of(slice->results[0]);
     size_t rank = (size_t)x.rank;
     if (x.rank < 3 || x.rank > 2 + AXES || y.rank != x.rank || mw__shape_of(columns).rank != 4 ||
