@@ -27,7 +27,7 @@ typedef struct shape {
     }
 #define LINE(name, n, c, t, o, k, d, groups)                                                                           \
     {                                                                                                                  \
-        name, n, c, 1, t, o, 1, k, 1, (k) / 2 *(d), d, groups, false, 0, 0                                             \
+        name, n, c, 1, t, o, 1, k, 1, (k) / 2 * (d), d, groups, false, 0, 0                                            \
     }
 #define SPACE(name, n, c, side, o, k, s, p, transpose)                                                                 \
     {                                                                                                                  \

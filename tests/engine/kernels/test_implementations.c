@@ -89,7 +89,7 @@ static void check_noted(const char *variable, const char *value, const char *imp
 {
     mw_error err = {0};
     mw_graph *graph = mw_graph_create(NULL, NULL);
-    mw_tensor *weight = mw_input(graph, "weight", MW_F32, MW_SHAPE(2, 3, 3, 3));
+    mw_tensor *weight = mw_input(graph, "weight", MW_F32, MW_SHAPE(4, 3, 3, 3));
     mw_output(mw_conv(mw_input(graph, "x", MW_F32, MW_SHAPE(2, 3, 5, 5)), weight, NULL, NULL), "y");
     run_set(variable, value);
     mw__library *library = run_library_of(graph, 1, &err);

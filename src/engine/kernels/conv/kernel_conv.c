@@ -383,6 +383,7 @@ mw__implementations mw__conv_implementations(void)
 {
     static const mw__implementation rows[] = {
         MW__CONV_DEPTHWISE_ROW,
+        MW__CONV_FEW_ROW,
 #if MW_HAVE_AVX512
         {.name = "avx512",
          .level = MW__LEVEL_AVX512,
@@ -402,6 +403,7 @@ mw__implementations mw__conv_implementations(void)
          .plan = mw__plan_conv_row_direct,
          .adds_freely = true},
         MW__CONV_PACKED_ROW,
+        MW__CONV_FEW_NARROW_ROW,
         {.name = "columns", .level = MW__LEVEL_BASE, .plan = plan_columns, .takes_packed = true},
         {.name = "ref", .level = MW__LEVEL_REF, .plan = plan_columns, .takes_packed = true},
     };

@@ -1,4 +1,5 @@
-/* Planes of convolutions whose groups have one input channel: copied into frames, or read where they lie. What is
+/* Planes of convolutions whose groups have one input channel, or few output channels: copied into frames, or read where
+ * they lie. What is
  * computed with them is in kernel_conv_depthwise.c, and by the weight in kernel_conv_depthwise_dweight.c. */
 #ifndef MW__ENGINE_KERNELS_KERNEL_CONV_DEPTHWISE_H
 #define MW__ENGINE_KERNELS_KERNEL_CONV_DEPTHWISE_H
@@ -9,7 +10,7 @@
 #define MW__DEPTHWISE_NEAR  4096  /* floats that stay in the first-level cache beside those of a loop */
 #define MW__DEPTHWISE_MASKS 16384 /* of a step: they are read for each plane, and stay in the first-level cache */
 
-/* Whether planes have a frame: two spatial axes, of extents that are not extreme. */
+/* Whether planes have a frame: of extents that are not extreme. */
 bool mw__depthwise_fits(const mw__conv_window *window);
 
 /* ---- frames ---- */
@@ -21,6 +22,7 @@ typedef struct mw__depthwise_frame {
     int64_t first[2];       /* of row and column: where the planes begin, in elements of x */
     int64_t rows, pitch;    /* of each plane */
     int64_t floats;
+    bool reused; /* for bands of rows or planes elsewhere: rows outside of x have to be cleared */
     /* by the remainder of row and column: which of a plane's lie within x */
     int32_t begin[2][MW__DEPTHWISE_STEP], end[2][MW__DEPTHWISE_STEP];
 } mw__depthwise_frame;
@@ -32,9 +34,9 @@ mw__depthwise_frame mw__depthwise_frame_of(const int64_t in[2], const int64_t st
 int64_t mw__depthwise_begin(int64_t offset, int64_t step);
 /* Where in a frame the element at `row`, `column` of x lies. */
 int32_t mw__depthwise_place_of(const mw__depthwise_frame *frame, int64_t row, int64_t column);
-/* The frame of plane x, but for the rows outside of it, which are zero already; `next` is a plane that comes later, or
- * lies outside of any object. */
-void mw__depthwise_fill_frame(const mw__depthwise_frame *f, const mw__packed_code *code, const float *x,
+/* The frame of plane x from `row` rows after its first on, but for the rows outside of it, which are zero already
+ * unless it is reused; `next` is a plane that comes later, or lies outside of any object. */
+void mw__depthwise_fill_frame(const mw__depthwise_frame *f, const mw__packed_code *code, const float *x, int64_t row,
                               const float *next, float *frame);
 /* Fetches a plane beforehand: they lie in pages of their own, of which some processors fetch nothing by themselves. */
 static inline void mw__depthwise_ask_for(const float *plane, int64_t floats)

@@ -55,7 +55,7 @@ static void add_frames(const dweight_block *s, const mw__kernel_call *call, int6
 {
     float *const frames = call->scratch, *const dys = frames + s->together * s->frame.floats;
     for (int64_t i = 0; i < count; i++)
-        mw__depthwise_fill_frame(&s->frame, s->code, x_of(s, call, n, unit + i), x_of(s, call, then, next + i),
+        mw__depthwise_fill_frame(&s->frame, s->code, x_of(s, call, n, unit + i), 0, x_of(s, call, then, next + i),
                                  frames + i * s->frame.floats);
     for (int64_t o = 0; o < s->outputs; o++) {
         for (int64_t i = 0; i < count; i++) {
@@ -127,7 +127,9 @@ const char *mw__conv_dweight_depthwise_declines(const void *subject)
     const mw__conv_window window = mw__conv_window_of(&match->numbers);
     if (match->numbers.groups == 1 || mw__shape_of(match->dweight).dim[1] != 1)
         return "more than one input channel in a group";
-    return mw__depthwise_fits(&window) ? NULL : "three spatial axes, or a plane beyond its frames";
+    return mw__conv_is_plane(&window) && mw__depthwise_fits(&window)
+               ? NULL
+               : "three spatial axes, or a plane beyond its frames";
 }
 
 /* Whether planes can be read where they lie. */
@@ -237,7 +239,7 @@ const char *mw__conv_depthwise_dots_decline(const mw__packed_request *r, mw__lev
 {
     const mw__conv_window *w = &r->window;
     const mw__packed_code *code = mw__packed_code_of(level);
-    if (r->dy == NULL || !mw__depthwise_fits(w))
+    if (r->dy == NULL || !mw__conv_is_plane(w) || !mw__depthwise_fits(w))
         return "no gradient of a plane by the weight, three spatial axes, or a plane beyond its frames";
     if (code->totals == NULL)
         return "no code for planes where they lie";

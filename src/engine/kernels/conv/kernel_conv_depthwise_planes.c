@@ -2,19 +2,21 @@
 #include "base/number/integer.h"
 #include "engine/kernels/conv/kernel_conv_depthwise.h"
 
+#include <string.h>
+
 #define FRAME_MOST 4194304 /* floats */
 #define EXTENT     65536
 
 bool mw__depthwise_fits(const mw__conv_window *w)
 {
-    for (int i = 1; i < 3; i++)
+    for (int i = 0; i < 3; i++)
         if (w->in[i] > EXTENT || w->out[i] > EXTENT || w->kernel[i] > EXTENT / w->dilation[i] ||
             w->before[i] > EXTENT || w->stride[i] > MW__DEPTHWISE_STEP)
             return false;
     /* what any of the frames below covers */
     const int64_t rows = mw__i64_max(w->in[1], w->out[1] * w->stride[1]) + 2 * w->kernel[1] * w->dilation[1];
     const int64_t columns = mw__i64_max(w->in[2], w->out[2] * w->stride[2]) + 2 * w->kernel[2] * w->dilation[2];
-    return mw__conv_is_plane(w) && w->taps <= MW__DEPTHWISE_TAPS && rows <= FRAME_MOST / columns;
+    return w->taps <= MW__DEPTHWISE_TAPS && rows <= FRAME_MOST / columns;
 }
 
 /* ---- the frame ---- */
@@ -53,18 +55,32 @@ int32_t mw__depthwise_place_of(const mw__depthwise_frame *f, int64_t row, int64_
     return (int32_t)((plane * f->rows + y / f->step[0]) * f->pitch + x / f->step[1]);
 }
 
-void mw__depthwise_fill_frame(const mw__depthwise_frame *f, const mw__packed_code *code, const float *x,
+/* Rows of one remainder that lie outside of x. */
+static void clear_rows(const mw__depthwise_frame *f, int64_t begin, int64_t end, float *frame)
+{
+    if (f->reused && end > begin)
+        memset(frame + begin * f->pitch, 0, (size_t)((end - begin) * f->pitch) * sizeof *frame);
+}
+
+void mw__depthwise_fill_frame(const mw__depthwise_frame *f, const mw__packed_code *code, const float *x, int64_t row,
                               const float *next, float *frame)
 {
-    mw__depthwise_ask_for(next, f->in[0] * f->in[1]);
-    for (int64_t py = 0; py < f->step[0]; py++)
+    const int64_t first = mw__i64_clamp(f->first[0] + row, 0, f->in[0]);
+    const int64_t rows = mw__i64_min(f->rows * f->step[0], f->in[0] - first);
+    mw__depthwise_ask_for(mw__depthwise_plane(next, first * f->in[1]), rows * f->in[1]);
+    for (int64_t py = 0; py < f->step[0]; py++) {
+        int32_t top = f->begin[0][py], end = f->end[0][py];
+        if (row > 0)
+            find_inside(f->first[0] + row + py, f->step[0], f->in[0], f->rows, &top, &end);
+        const int64_t from = f->first[0] + row + py + top * f->step[0];
         for (int64_t px = 0; px < f->step[1]; px++, frame += f->rows * f->pitch) {
-            const int64_t top = f->begin[0][py], row = f->first[0] + py + top * f->step[0];
-            const int64_t offset = row * f->in[1] + f->first[1] + px;
+            const int64_t offset = from * f->in[1] + f->first[1] + px;
+            clear_rows(f, 0, top, frame);
+            clear_rows(f, end, f->rows, frame);
             code->lines((const float *)((uintptr_t)x + (uintptr_t)(offset * (int64_t)sizeof *x)), f->step[0] * f->in[1],
-                        f->end[0][py] - top, f->step[1], f->begin[1][px], f->end[1][px], f->pitch,
-                        frame + top * f->pitch);
+                        end - top, f->step[1], f->begin[1][px], f->end[1][px], f->pitch, frame + top * f->pitch);
         }
+    }
 }
 
 /* ---- planes without a frame ---- */

@@ -8,8 +8,8 @@
  * A chunk is of images: the planes of all examples, one after the other. With three axes each plane of the kernel has
  * frames of its own, of the planes of x that it meets, and leaves out images for which that lies in the border.
  *
- * Where lanes would be idle, as there are few input channels, they are columns, an input channel and a tap each: what is
- * summed is the same as for a kernel of one element and so many input channels, whose frames are gathered.
+ * Where lanes would be idle, as there are few input channels, they are columns, an input channel and a tap each: what
+ * is summed is the same as for a kernel of one element and so many input channels, whose frames are gathered.
  *
  * A unit takes a range of panels of input channels of a group over a share of the chunks. Sums of a unit run over its
  * positions in order; where chunks are shared, those of the shares are added in order afterwards. Scratch of a
@@ -82,7 +82,8 @@ static int64_t line_floats(const packed_dweight *s)
 /* All but the sums. */
 static int64_t chunk_floats(const packed_dweight *s)
 {
-    return mw__i64_round_up(dy_floats(s), 16) + mw__i64_round_up(frame_floats(s), 16) + mw__i64_round_up(line_floats(s), 16);
+    return mw__i64_round_up(dy_floats(s), 16) + mw__i64_round_up(frame_floats(s), 16) +
+           mw__i64_round_up(line_floats(s), 16);
 }
 
 /* ---- one chunk ---- */
@@ -192,8 +193,8 @@ static void gather_line(const packed_dweight *s, const dweight_chunk *c, const f
 }
 
 /* Columns from `first` on of a group, x, to frames; lines: scratch. */
-static void gather_frames(const packed_dweight *s, const dweight_chunk *c, const float *x, int64_t first,
-                          int64_t count, float *frame, float *lines)
+static void gather_frames(const packed_dweight *s, const dweight_chunk *c, const float *x, int64_t first, int64_t count,
+                          float *frame, float *lines)
 {
     const int64_t positions = c->rows * s->cut.width, width = s->code->width;
     for (int64_t m = c->image; m < c->image + c->images; m++, frame += s->cut.rows * s->cut.columns * s->lanes)
@@ -284,8 +285,8 @@ static void pack_x(const packed_dweight *s, const mw__kernel_call *call, const d
     if (p->runs == 0)
         return;
     if (lanes_are_columns(s))
-        gather_frames(s, c, x + u->group * (s->inputs / s->gathered.taps) * s->gathered.area_in, first, channels, p->frame,
-                      p->frame + mw__i64_round_up(frame_floats(s), 16));
+        gather_frames(s, c, x + u->group * (s->inputs / s->gathered.taps) * s->gathered.area_in, first, channels,
+                      p->frame, p->frame + mw__i64_round_up(frame_floats(s), 16));
     else
         pack_frames(s, c, x + u->group * s->inputs * s->window.area_in, first, channels, p->plane, p->frame);
 }

@@ -22,7 +22,8 @@ static mw__packed_request request_of_dx(const mw__conv_dx_match *match)
 
 static bool suits(const mw__packed_request *request)
 {
-    return mw__conv_depthwise_declines(request) == NULL || mw__conv_packed_declines(request) == NULL;
+    return mw__conv_depthwise_declines(request) == NULL || mw__conv_few_declines(request) == NULL ||
+           mw__conv_packed_declines(request) == NULL;
 }
 
 bool mw__conv_dx_suits(const mw__conv_dx_match *match)
@@ -40,6 +41,7 @@ static const char *few_decline(const void *subject)
 }
 
 static const char *depthwise_declines(const void *request) { return mw__conv_depthwise_declines(request); }
+static const char *narrow_declines(const void *request) { return mw__conv_few_declines(request); }
 #if MW_HAVE_AVX512
 static const char *frames_decline(const void *request) { return mw__conv_request_avx512_declines(request); }
 static const char *packed_declines(const void *request) { return mw__conv_packed_declines(request); }
@@ -52,15 +54,18 @@ static mw_status plan_request(mw__planner *planner, const mw__packed_request *re
 {
     static const mw__implementation rows[] = {
         {.name = "depthwise", .level = MW__LEVEL_BASE, .declines = depthwise_declines},
+        {.name = "few", .level = MW__LEVEL_AVX2, .declines = narrow_declines},
         {.name = "direct.few", .level = MW__LEVEL_BASE, .declines = few_decline},
 #if MW_HAVE_AVX512
         {.name = "avx512", .level = MW__LEVEL_AVX512, .declines = frames_decline},
         {.name = "packed.avx512", .level = MW__LEVEL_AVX512, .declines = packed_declines},
 #endif
         {.name = "direct", .level = MW__LEVEL_BASE, .declines = direct_declines},
+        {.name = "few.narrow", .level = MW__LEVEL_BASE, .declines = narrow_declines},
         {.name = "packed"},
     };
     static request_plan *const plans[] = {
+        mw__plan_conv_depthwise,
         mw__plan_conv_depthwise,
         mw__plan_conv_direct,
 #if MW_HAVE_AVX512
@@ -68,6 +73,7 @@ static mw_status plan_request(mw__planner *planner, const mw__packed_request *re
         mw__plan_conv_packed,
 #endif
         mw__plan_conv_direct,
+        mw__plan_conv_depthwise,
         mw__plan_conv_packed,
     };
     return plans[mw__plan_implementation(planner, MW__IMPLEMENTATIONS(rows), request) - rows](planner, request, err);

@@ -61,9 +61,19 @@ typedef void mw__packed_column(const float *x, int64_t stride, int64_t rows, int
  * count, after which the next begins; step > 0. What is outside is not read. */
 typedef void mw__packed_lines(const float *x, int64_t stride, int64_t lines, int64_t step, int64_t begin, int64_t end,
                               int64_t count, float *out);
-/* y[i] = bias + the sum over taps of weight[t] x[at[t] + i], i < count; y and x go on for MW__PACKED_SLACK floats. */
-typedef void mw__packed_taps(int64_t taps, const float *weight, const int32_t *at, const float *x, int64_t count,
-                             float bias, float *y);
+#define MW__PACKED_OUTPUTS 3 /* that share the elements of x, at most */
+
+/* Of so many planes of y, which lie `between` floats apart, from a weight [taps, outputs]. */
+typedef struct mw__packed_outputs {
+    int64_t count, between;
+    const float *weight, *bias;
+    float *y;
+} mw__packed_outputs;
+
+/* y[o][i] = bias[o] + the sum over taps of weight[t][o] x[at[t] + i], i < count; y and x go on for MW__PACKED_SLACK
+ * floats. */
+typedef void mw__packed_taps(int64_t taps, const int32_t *at, const float *x, int64_t count,
+                             const mw__packed_outputs *out);
 /* Adds dy[i] x[at[t] + i] to sums[t][lane of i], i < count; beyond count dy is 0 up to a whole vector. */
 typedef void mw__packed_dots(int64_t taps, const int32_t *at, const float *x, const float *dy, int64_t count,
                              float *sums);
@@ -181,6 +191,8 @@ bool mw__conv_request_read(const mw__op *op, mw__packed_request *out);
 /* The rows (implementation.h) that both have; subject: the operation. */
 const char *mw__conv_row_packed_declines(const void *op);
 const char *mw__conv_row_depthwise_declines(const void *op);
+const char *mw__conv_row_few_declines(const void *op);
+const char *mw__conv_row_few_narrow_declines(const void *op);
 mw_status mw__plan_conv_row_packed(mw__planner *planner, const mw__op *op, mw_error *err);
 mw_status mw__plan_conv_row_depthwise(mw__planner *planner, const mw__op *op, mw_error *err);
 #define MW__CONV_PACKED_ROW                                                                                            \
@@ -191,6 +203,17 @@ mw_status mw__plan_conv_row_depthwise(mw__planner *planner, const mw__op *op, mw
 #define MW__CONV_DEPTHWISE_ROW                                                                                         \
     {                                                                                                                  \
         .name = "depthwise", .level = MW__LEVEL_BASE, .declines = mw__conv_row_depthwise_declines,                     \
+        .plan = mw__plan_conv_row_depthwise, .adds_freely = true                                                       \
+    }
+/* Before the direct kernel where vectors are wide, and behind it where they are not. */
+#define MW__CONV_FEW_ROW                                                                                               \
+    {                                                                                                                  \
+        .name = "few", .level = MW__LEVEL_AVX2, .declines = mw__conv_row_few_declines,                                 \
+        .plan = mw__plan_conv_row_depthwise, .adds_freely = true                                                       \
+    }
+#define MW__CONV_FEW_NARROW_ROW                                                                                        \
+    {                                                                                                                  \
+        .name = "few.narrow", .level = MW__LEVEL_BASE, .declines = mw__conv_row_few_narrow_declines,                   \
         .plan = mw__plan_conv_row_depthwise, .adds_freely = true                                                       \
     }
 
@@ -205,6 +228,8 @@ mw__packed_grid *mw__packed_fill_grids(mw__planner *planner, const mw__packed_re
 /* Of a channel for each group, by itself: kernel_conv_depthwise.c. */
 const char *mw__conv_depthwise_declines(const mw__packed_request *request);
 mw_status mw__plan_conv_depthwise(mw__planner *planner, const mw__packed_request *request, mw_error *err);
+/* The same where few output channels of a group have several input channels. */
+const char *mw__conv_few_declines(const mw__packed_request *request);
 /* The gradient by the weight of each example, as the products with its columns add: kernel_conv_depthwise_dweight.c. */
 const char *mw__conv_depthwise_dots_decline(const mw__packed_request *request, mw__level level);
 mw_status mw__plan_conv_depthwise_dots(mw__planner *planner, const mw__packed_request *request, mw_error *err);

@@ -280,31 +280,44 @@ static void lines(const float *x, int64_t stride, int64_t lines, int64_t step, i
             out[k * count + i] = i >= begin && i < end ? x[k * stride + i * step] : 0.0f;
 }
 
-/* vectors is a constant where this is inlined */
-MW__INLINE void taps_body(const int vectors, int64_t taps, const float *weight, const int32_t *at, const float *x,
-                          float bias, float *y)
+/* outputs and vectors are constants where this is inlined; from position i on */
+MW__INLINE void taps_body(const int outputs, const int vectors, int64_t taps, const int32_t *at, const float *x,
+                          const mw__packed_outputs *out, int64_t i)
 {
-    __m512 sum[8];
-    UNROLL for (int v = 0; v < vectors; v++) sum[v] = _mm512_setzero_ps();
+    __m512 sum[MW__PACKED_OUTPUTS][8];
+    UNROLL for (int o = 0; o < outputs; o++) UNROLL for (int v = 0; v < vectors; v++) sum[o][v] = _mm512_setzero_ps();
     for (int64_t t = 0; t < taps; t++) {
-        const float *from = x + at[t];
-        const __m512 w = _mm512_set1_ps(weight[t]);
-        UNROLL for (int v = 0; v < vectors; v++) sum[v] = _mm512_fmadd_ps(w, _mm512_loadu_ps(from + v * LANES), sum[v]);
+        const float *const from = x + at[t] + i, *const weight = out->weight + t * outputs;
+        __m512 lanes[8], w[MW__PACKED_OUTPUTS];
+        UNROLL for (int o = 0; o < outputs; o++) w[o] = _mm512_set1_ps(weight[o]);
+        UNROLL for (int v = 0; v < vectors; v++) lanes[v] = _mm512_loadu_ps(from + v * LANES);
+        UNROLL for (int v = 0; v < vectors; v++) UNROLL for (int o = 0; o < outputs; o++) sum[o][v] =
+            _mm512_fmadd_ps(w[o], lanes[v], sum[o][v]);
     }
-    UNROLL for (int v = 0; v < vectors; v++)
-        _mm512_storeu_ps(y + v * LANES, _mm512_add_ps(sum[v], _mm512_set1_ps(bias)));
+    UNROLL for (int o = 0; o < outputs; o++) UNROLL for (int v = 0; v < vectors; v++) _mm512_storeu_ps(
+        out->y + o * out->between + i + v * LANES, _mm512_add_ps(sum[o][v], _mm512_set1_ps(out->bias[o])));
 }
 
-static void taps(int64_t taps, const float *weight, const int32_t *at, const float *x, int64_t count, float bias,
-                 float *y)
+MW__INLINE void taps_of(const int outputs, int64_t taps, const int32_t *at, const float *x, int64_t count,
+                        const mw__packed_outputs *out)
 {
     int64_t i = 0;
     for (; i + 4 * LANES < count; i += 8 * LANES)
-        taps_body(8, taps, weight, at, x + i, bias, y + i);
+        taps_body(outputs, 8, taps, at, x, out, i);
     if (i + LANES < count)
-        taps_body(4, taps, weight, at, x + i, bias, y + i);
+        taps_body(outputs, 4, taps, at, x, out, i);
     else if (i < count)
-        taps_body(1, taps, weight, at, x + i, bias, y + i);
+        taps_body(outputs, 1, taps, at, x, out, i);
+}
+
+static void taps(int64_t taps, const int32_t *at, const float *x, int64_t count, const mw__packed_outputs *out)
+{
+    if (out->count == 1)
+        taps_of(1, taps, at, x, count, out);
+    else if (out->count == 2)
+        taps_of(2, taps, at, x, count, out);
+    else
+        taps_of(3, taps, at, x, count, out);
 }
 
 #define DOTS 9 /* taps at once, at most */

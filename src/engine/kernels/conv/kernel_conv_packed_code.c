@@ -191,16 +191,29 @@ MW__INLINE void lines_body(const float *x, int64_t stride, int64_t lines, int64_
             (vector *)(c + (r * VECTORS + v) * WIDTH) = sum[r][v];                                                     \
     }
 
-#define TAPS_BODY(fma)                                                                                                 \
-    {                                                                                                                  \
-        for (int64_t i = 0; i < count; i += 4 * WIDTH) {                                                               \
-            vector sum[4];                                                                                             \
-            UNROLL for (int v = 0; v < 4; v++) sum[v] = (vector){0};                                                   \
-            for (int64_t t = 0; t < taps; t++)                                                                         \
-                UNROLL for (int v = 0; v < 4; v++) sum[v] =                                                            \
-                    fma(weight[t], *(const vector *)(x + at[t] + i + v * WIDTH), sum[v]);                              \
-            UNROLL for (int v = 0; v < 4; v++) * (vector *)(y + i + v * WIDTH) = sum[v] + bias;                        \
+/* `outputs` and `many` are constants: vectors of each, as many as there are registers for. */
+#define TAPS_LOOP(outputs, many, fma)                                                                                  \
+    for (int64_t i = 0; i < count; i += (many)*WIDTH) {                                                                \
+        vector sum[outputs][many];                                                                                     \
+        UNROLL for (int o = 0; o < (outputs); o++) UNROLL for (int v = 0; v < (many); v++) sum[o][v] = (vector){0};    \
+        for (int64_t t = 0; t < taps; t++) {                                                                           \
+            const float *const from = x + at[t] + i, *const weight = out->weight + t * (outputs);                      \
+            vector lanes[many];                                                                                        \
+            UNROLL for (int v = 0; v < (many); v++) lanes[v] = *(const vector *)(from + v * WIDTH);                    \
+            UNROLL for (int o = 0; o < (outputs); o++) UNROLL for (int v = 0; v < (many); v++) sum[o][v] =             \
+                fma(weight[o], lanes[v], sum[o][v]);                                                                   \
         }                                                                                                              \
+        UNROLL for (int o = 0; o < (outputs); o++) UNROLL for (int v = 0; v < (many); v++) *                           \
+            (vector *)(out->y + o * out->between + i + v * WIDTH) = sum[o][v] + out->bias[o];                          \
+    }
+#define TAPS_BODY(two, three, fma)                                                                                     \
+    {                                                                                                                  \
+        if (out->count == 1)                                                                                           \
+            TAPS_LOOP(1, 4, fma)                                                                                       \
+        else if (out->count == 2)                                                                                      \
+            TAPS_LOOP(2, two, fma)                                                                                     \
+        else                                                                                                           \
+            TAPS_LOOP(3, three, fma)                                                                                   \
     }
 
 /* Of three taps at once, the last one again where there are fewer. */
@@ -233,7 +246,7 @@ MW__INLINE void lines_body(const float *x, int64_t stride, int64_t lines, int64_
     {                                                                                                                  \
         name##_##rows##_1, name##_##rows##_2                                                                           \
     }
-#define CODE(target, name, fma, turn, taps_where, dots_where)                                                          \
+#define CODE(target, name, fma, turn, two, three, taps_where, dots_where)                                              \
     TILES(target, name, fma, 1)                                                                                        \
     TILES(target, name, fma, 2)                                                                                        \
     TILES(target, name, fma, 3)                                                                                        \
@@ -254,8 +267,8 @@ MW__INLINE void lines_body(const float *x, int64_t stride, int64_t lines, int64_
     {                                                                                                                  \
         lines_body(x, stride, lines, step, begin, end, count, out);                                                    \
     }                                                                                                                  \
-    target static void name##_taps(int64_t taps, const float *weight, const int32_t *at, const float *x,               \
-                                   int64_t count, float bias, float *y) TAPS_BODY(fma)                                 \
+    target static void name##_taps(int64_t taps, const int32_t *at, const float *x, int64_t count,                     \
+                                   const mw__packed_outputs *out) TAPS_BODY(two, three, fma)                           \
         target static void name##_dots(int64_t taps, const int32_t *at, const float *x, const float *dy,               \
                                        int64_t count, float *sums)                                                     \
             DOTS_BODY(fma) static mw__packed_product *const name[ROWS] = {name##_1, name##_2, name##_3,                \
@@ -279,7 +292,7 @@ MW__INLINE void lines_body(const float *x, int64_t stride, int64_t lines, int64_
 
 #if defined(__x86_64__)
 #define AVX2_FMA(w, x, sum) (vector) _mm256_fmadd_ps(_mm256_set1_ps(w), (__m256)(x), (__m256)(sum))
-CODE(__attribute__((target("avx2,fma"))), avx2, AVX2_FMA, transpose_avx2, mw__packed_flat_taps_avx2,
+CODE(__attribute__((target("avx2,fma"))), avx2, AVX2_FMA, transpose_avx2, 4, 3, mw__packed_flat_taps_avx2,
      mw__packed_flat_dots_avx2)
 #define BASE_FMA(w, x, sum) ((sum) + (w) * (x))
 #elif defined(__aarch64__)
@@ -299,7 +312,7 @@ static inline vector base_fma(float w, vector x, vector sum)
 #else
 #define BASE_FMA(w, x, sum) ((sum) + (w) * (x))
 #endif
-CODE(, base, BASE_FMA, transpose, NULL, NULL)
+CODE(, base, BASE_FMA, transpose, 2, 2, NULL, NULL)
 
 const mw__packed_code *mw__packed_code_of(mw__level level)
 {

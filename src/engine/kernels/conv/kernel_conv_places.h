@@ -13,8 +13,8 @@ mw__conv_finite *mw__conv_finite_of(mw__level level);
 /* Which of `count` elements from `start` on, `stride` apart, lie within [0, extent): [out[0], out[1]). */
 void mw__conv_reach(int64_t start, int64_t stride, int64_t extent, int64_t count, int64_t out[2]);
 
-/* A chunk: of `each` images, planes of examples, `height` lines of `width` positions; or of one, of whole lines or parts
- * of them. */
+/* A chunk: of `each` images, planes of examples, `height` lines of `width` positions; or of one, of whole lines or
+ * parts of them. */
 typedef struct mw__conv_chunk {
     int64_t each, height, width;
     int64_t rows, columns; /* of an image of a frame */
@@ -27,7 +27,8 @@ typedef struct mw__conv_places {
     int64_t low, high;          /* lines of y that lie on x */
 } mw__conv_places;
 
-/* [1 + taps of a plane of the kernel], the first of all positions. *out_fewer: one of the others has fewer. NULL after a failed allocation. */
+/* [1 + taps of a plane of the kernel], the first of all positions. *out_fewer: one of the others has fewer. NULL after
+ * a failed allocation. */
 const mw__conv_places *mw__conv_list_places(mw__planner *planner, const mw__conv_window *window,
                                             const mw__conv_chunk *chunk, bool *out_fewer);
 

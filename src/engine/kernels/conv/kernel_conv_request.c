@@ -35,6 +35,20 @@ const char *mw__conv_row_depthwise_declines(const void *op)
     return mw__conv_request_read(op, &request) ? mw__conv_depthwise_declines(&request) : UNKNOWN;
 }
 
+const char *mw__conv_row_few_declines(const void *op)
+{
+    mw__packed_request request;
+    return mw__conv_request_read(op, &request) ? mw__conv_few_declines(&request) : UNKNOWN;
+}
+
+const char *mw__conv_row_few_narrow_declines(const void *op)
+{
+    mw__packed_request request;
+    if (mw__conv_request_read(op, &request) && mw__conv_is_plane(&request.window))
+        return "narrow vectors: columns of a plane are faster";
+    return mw__conv_row_few_declines(op);
+}
+
 mw_status mw__plan_conv_row_depthwise(mw__planner *planner, const mw__op *op, mw_error *err)
 {
     mw__packed_request request;

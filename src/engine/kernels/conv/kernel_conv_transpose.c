@@ -180,6 +180,7 @@ mw_status mw__kernel_conv_transpose(mw__planner *planner, const mw__op *op, mw_e
 {
     static const mw__implementation rows[] = {
         MW__CONV_DEPTHWISE_ROW,
+        MW__CONV_FEW_ROW,
         {.name = "packed.avx512",
          .level = MW__LEVEL_AVX512,
          .declines = mw__conv_row_packed_declines,
@@ -191,6 +192,7 @@ mw_status mw__kernel_conv_transpose(mw__planner *planner, const mw__op *op, mw_e
          .plan = mw__plan_conv_row_direct,
          .adds_freely = true},
         MW__CONV_PACKED_ROW,
+        MW__CONV_FEW_NARROW_ROW,
         {.name = "product", .level = MW__LEVEL_BASE, .plan = plan_product, .adds_freely = true},
         {.name = "ref", .plan = plan_product, .adds_freely = true},
         {.name = "gathered", .plan = mw__plan_conv_transpose_gathered}};
