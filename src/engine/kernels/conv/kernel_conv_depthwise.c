@@ -29,7 +29,8 @@
 
 typedef struct depthwise_block {
     mw__depthwise_frame frame;
-    const mw__packed_flat *flat; /* [grids]; NULL: planes are copied to frames */
+    const mw__packed_flat *flat;    /* [grids]; NULL: planes are copied to frames */
+    const mw__depthwise_bands *cut; /* of one grid, in place of `flat`; or NULL */
     int64_t together;        /* units of frames: what one's stores are still about to write, the next does not read */
     int64_t floats;          /* of the frames of a unit */
     int64_t ahead;           /* floats to the plane of x that comes next */
@@ -253,6 +254,25 @@ static void flat_grids(const depthwise_block *s, const float *x, plane_weight w,
         cut_lines(s, &s->grid[grid], lines + grid * s->line, s->grid[grid].extent[2], 0, s->grid[grid].extent[1], y);
 }
 
+static void cut_run(const mw__kernel_call *call)
+{
+    const depthwise_block *s = call->block;
+    for (int64_t i = call->begin * s->outputs; i < call->end * s->outputs; i++) {
+        const int64_t image = i / s->outputs;
+        const plane_weight w = weight_of(s, call, image, i % s->outputs);
+        const float *const x = (const float *)call->in[0] + image * s->area_in;
+        float taps[MW__DEPTHWISE_TAPS], *const y = (float *)call->out[0] + i * s->area_out;
+        order_taps(s, s->grid, w.weight, 1, taps);
+        for (int b = 0; b < 3; b++)
+            for (int64_t k = 0; k < s->cut->band[b].times; k++) {
+                const int64_t at = (s->cut->band[b].row + k * s->cut->band[b].rows) * s->width;
+                s->code->flat_taps(&s->cut->band[b].flat, taps, x + at, w.bias, y + at);
+            }
+    }
+    if (s->columns != NULL)
+        finish_planes(s, call, call->begin, call->end - call->begin);
+}
+
 /* The same without frames. */
 static void flat_run(const mw__kernel_call *call)
 {
@@ -398,12 +418,29 @@ static void fill_places(mw__planner *planner, const mw__packed_request *r, const
             }
 }
 
+/* Whether results have as many planes and columns as x, and their positions lie as its elements do. */
+static bool lies_flat(const depthwise_block *s, const int64_t in[2], const int64_t step[2])
+{
+    return step[0] == 1 && step[1] == 1 && s->inputs == 1 && s->deep_in == 1 && s->planes == 1 && s->plane[0] == 0 &&
+           s->area_out == s->height * s->width && s->grid->extent[2] == in[1];
+}
+
+/* One grid in bands of a large plane. */
+static void plan_cut(mw__planner *planner, const int64_t in[2], const int64_t step[2], depthwise_block *s)
+{
+    int64_t offset[MW__DEPTHWISE_TAPS][2];
+    if (!lies_flat(s, in, step) || s->grids > 1 || s->spread[0] > 1 || s->spread[1] > 1)
+        return;
+    for (int64_t t = 0; t < s->grid->taps; t++)
+        memcpy(offset[t], s->grid->tap[t].offset + 1, sizeof offset[t]);
+    s->cut = mw__depthwise_cut(planner, s->code, in, s->height, s->grid->taps, (const int64_t(*)[2])offset);
+}
+
 /* All grids without frames, if their code can do so. */
 static void plan_flat(mw__planner *planner, const int64_t in[2], const int64_t step[2], depthwise_block *s)
 {
     int64_t vectors = 0, at = 0;
-    bool fits = step[0] == 1 && step[1] == 1 && s->inputs == 1 && s->deep_in == 1 && s->planes == 1 &&
-                s->plane[0] == 0 && s->area_out == s->height * s->width;
+    bool fits = lies_flat(s, in, step) && s->cut == NULL;
     for (const mw__packed_grid *g = s->grid; g < s->grid + s->grids;
          vectors += mw__depthwise_vectors(g->area, s->code) * g->taps, g++)
         fits = fits && mw__depthwise_is_flat(s->code, in, g->extent[1], g->extent[2], g->taps);
@@ -427,6 +464,8 @@ static void choose_scratch(depthwise_block *s)
     int64_t area = 0;
     for (const mw__packed_grid *g = s->grid; g < s->grid + s->grids; g++)
         area = mw__i64_max(area, g->area);
+    if (s->cut != NULL)
+        return;
     if (s->flat != NULL) {
         s->line = s->grids == 1 && s->spread[0] == 1 && s->spread[1] == 1 ? 0 : mw__i64_round_up(area, 16);
         return;
@@ -464,6 +503,7 @@ static bool fill_block(mw__planner *planner, const mw__packed_request *r, depthw
     if (s->plane == NULL)
         return false;
     fill_places(planner, r, in + 1, step, s);
+    plan_cut(planner, in + 1, step, s);
     plan_flat(planner, in + 1, step, s);
     choose_scratch(s);
     return true;
@@ -475,7 +515,8 @@ mw_status mw__plan_conv_depthwise(mw__planner *planner, const mw__packed_request
     if (s == NULL || !fill_block(planner, r, s))
         return mw__plan_check(planner, err);
     const int64_t images = mw__shape_of(r->x).dim[0] * s->groups;
-    const int64_t units = s->flat != NULL ? images : images * s->extent * s->bands;
+    const bool flat = s->flat != NULL || s->cut != NULL;
+    const int64_t units = flat ? images : images * s->extent * s->bands;
     const uint32_t x = mw__conv_operand(planner, r->x), weight = mw__conv_operand(planner, r->weight);
     const uint32_t bias = r->bias != NULL ? mw__conv_operand(planner, r->bias) : 0;
     double flops = 0.0;
@@ -485,15 +526,18 @@ mw_status mw__plan_conv_depthwise(mw__planner *planner, const mw__packed_request
                                              {"conv.few", "conv_transpose.few"}};
     const char *label = r->columns != NULL ? r->columns->label : labels[s->inputs > 1 || s->groups == 1][r->transposed];
     const mw__access access = units == images ? MW__ROWS : MW__WHOLE;
-    mw__step *step = mw__plan_step(planner, s->flat != NULL ? flat_run : depthwise_run, label, units,
-                                   mw__cost(4.0 * (double)mw__count_of(r->result), 0.6 * flops));
+    mw__step *step = mw__plan_step(planner,
+                                   s->cut != NULL    ? cut_run
+                                   : s->flat != NULL ? flat_run
+                                                     : depthwise_run,
+                                   label, units, mw__cost(4.0 * (double)mw__count_of(r->result), 0.6 * flops));
     step->block = s;
     step->rounds = r->columns != NULL;
     step->report.flops = flops;
-    step->scratch = (size_t)(s->flat != NULL ? s->grids * s->line
-                                             : s->together * (s->floats + s->abreast * s->line) +
-                                                   s->abreast * s->inputs * s->taps) *
-                    sizeof(float);
+    step->scratch =
+        (size_t)(flat ? s->grids * s->line
+                      : s->together * (s->floats + s->abreast * s->line) + s->abreast * s->inputs * s->taps) *
+        sizeof(float);
     mw__step_read(planner, step, x, access, (size_t)(s->inputs * s->area_in) * sizeof(float), false);
     mw__step_read(planner, step, weight, MW__WHOLE, 0, false);
     if (r->bias != NULL)

@@ -60,6 +60,19 @@ bool mw__depthwise_is_flat(const mw__packed_code *code, const int64_t in[2], int
 void mw__depthwise_fill_flat(const mw__packed_code *code, const int64_t in[2], int64_t count, const int64_t offset[2],
                              int32_t *at, uint16_t *mask);
 
+/* A large plane in bands of rows: those that meet the border above, those that meet none, so many times, and the rest.
+ * Their masks stay in the first-level cache. */
+typedef struct mw__depthwise_bands {
+    struct {
+        int64_t row, rows, times;
+        mw__packed_flat flat; /* from the first of its rows on */
+    } band[3];
+} mw__depthwise_bands;
+
+/* NULL where planes [rows, in[1]] of y are better not cut, or after a failed allocation. offset: of each tap. */
+const mw__depthwise_bands *mw__depthwise_cut(mw__planner *planner, const mw__packed_code *code, const int64_t in[2],
+                                             int64_t rows, int64_t taps, const int64_t (*offset)[2]);
+
 /* Perhaps outside of x. */
 static inline const float *mw__depthwise_plane(const void *x, int64_t at)
 {

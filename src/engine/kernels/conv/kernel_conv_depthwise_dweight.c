@@ -18,7 +18,8 @@
 
 typedef struct dweight_block {
     mw__depthwise_frame frame;
-    const mw__packed_flat *flat; /* NULL: planes are copied to frames */
+    const mw__packed_flat *flat;    /* both NULL: planes are copied to frames */
+    const mw__depthwise_bands *cut; /* in place of `flat` */
     mw__conv_window window;
     int64_t examples, groups, outputs;
     int64_t block, together; /* groups whose planes of an example are read one after the other; planes of frames */
@@ -68,6 +69,22 @@ static void add_frames(const dweight_block *s, const mw__kernel_call *call, int6
     }
 }
 
+/* A plane as it lies, or bands of it, where the next is the one that comes behind it. */
+static void add_plane(const dweight_block *s, const float *x, const float *dy, const mw__packed_next *next, float *sums)
+{
+    if (s->flat != NULL)
+        s->code->flat_dots(s->flat, x, dy, next, sums);
+    for (int b = 0; s->cut != NULL && b < 3; b++) {
+        const int64_t floats = s->cut->band[b].rows * s->window.out[2];
+        for (int64_t k = 0; k < s->cut->band[b].times; k++) {
+            const int64_t at = s->cut->band[b].row * s->window.out[2] + k * floats;
+            const mw__packed_next behind = {.x = mw__depthwise_plane(x, at + floats),
+                                            .dy = mw__depthwise_plane(dy, at + floats)};
+            s->code->flat_dots(&s->cut->band[b].flat, x + at, dy + at, &behind, sums);
+        }
+    }
+}
+
 static void add_flat(const dweight_block *s, const mw__kernel_call *call, int64_t n, int64_t unit, int64_t count,
                      float *sums)
 {
@@ -78,8 +95,8 @@ static void add_flat(const dweight_block *s, const mw__kernel_call *call, int64_
             const int64_t then = last ? after : n, group = last ? unit : unit + i + 1;
             const mw__packed_next next = {.x = x_of(s, call, then, group),
                                           .dy = dy_of(s, call, then, group * s->outputs + o)};
-            s->code->flat_dots(s->flat, x_of(s, call, n, unit + i), dy_of(s, call, n, (unit + i) * s->outputs + o),
-                               &next, sums + i * sums_floats(s) + o * s->window.taps * s->code->width);
+            add_plane(s, x_of(s, call, n, unit + i), dy_of(s, call, n, (unit + i) * s->outputs + o), &next,
+                      sums + i * sums_floats(s) + o * s->window.taps * s->code->width);
         }
 }
 
@@ -89,7 +106,7 @@ static void add_example(const dweight_block *s, const mw__kernel_call *call, int
 {
     for (int64_t c = unit * s->outputs; s->has_bias && c < end * s->outputs; c++)
         ((float *)call->out[1])[c] += mw__lanes_sum(dy_of(s, call, n, c), s->window.area_out);
-    if (s->flat != NULL) {
+    if (s->flat != NULL || s->cut != NULL) {
         add_flat(s, call, n, unit, end - unit, sums);
         return;
     }
@@ -139,6 +156,19 @@ static bool lies_flat(const mw__packed_code *code, const mw__conv_window *w)
            mw__depthwise_is_flat(code, w->in + 1, w->out[1], w->out[2], w->taps);
 }
 
+static const mw__depthwise_bands *cut_planes(mw__planner *planner, const mw__packed_code *code,
+                                             const mw__conv_window *w)
+{
+    int64_t offset[MW__DEPTHWISE_TAPS][2], tap[3];
+    if (w->stride[1] != 1 || w->stride[2] != 1 || w->in[2] != w->out[2])
+        return NULL;
+    for (int64_t t = 0; t < w->taps; t++) {
+        mw__conv_tap(w, t, tap);
+        memcpy(offset[t], tap + 1, sizeof offset[t]);
+    }
+    return mw__depthwise_cut(planner, code, w->in + 1, w->out[1], w->taps, (const int64_t(*)[2])offset);
+}
+
 /* NULL after a failed allocation. */
 static mw__packed_flat *make_flat(mw__planner *planner, const mw__packed_code *code, const mw__conv_window *w)
 {
@@ -178,11 +208,13 @@ static void fill_dweight(mw__planner *planner, const mw__conv_dweight_match *mat
         mw__conv_tap(w, t, offset);
         at[t] = mw__depthwise_place_of(&s->frame, offset[1], offset[2]);
     }
-    s->flat = lies_flat(s->code, w) ? make_flat(planner, s->code, w) : NULL;
+    s->cut = cut_planes(planner, s->code, w);
+    s->flat = s->cut == NULL && lies_flat(s->code, w) ? make_flat(planner, s->code, w) : NULL;
     s->block =
         mw__i64_max(1, mw__i64_min(GROUPS_MOST, 2 * MW__DEPTHWISE_NEAR / mw__i64_max(w->area_in, sums_floats(s))));
-    s->together =
-        s->flat != NULL ? 0 : mw__i64_max(1, mw__i64_min(8, MW__DEPTHWISE_NEAR / (s->frame.floats + dy_floats(s))));
+    s->together = s->flat != NULL || s->cut != NULL
+                      ? 0
+                      : mw__i64_max(1, mw__i64_min(8, MW__DEPTHWISE_NEAR / (s->frame.floats + dy_floats(s))));
 }
 
 mw_status mw__plan_conv_dweight_depthwise(mw__planner *planner, const mw__conv_dweight_match *match, mw_error *err)

@@ -102,3 +102,54 @@ void mw__depthwise_fill_flat(const mw__packed_code *code, const int64_t in[2], i
             mask[i / code->width] |= (uint16_t)(1u << i % code->width);
     }
 }
+
+/* ---- bands of planes without a frame ---- */
+
+#define AREA_LEAST 8192 /* floats of a plane that is cut */
+#define BAND_LEAST 512  /* floats */
+
+/* Rows that begin anew with a vector, if there are not too many of them. */
+static int64_t period_of(const mw__packed_code *code, int64_t width)
+{
+    const int64_t least = mw__i64_divide_up(BAND_LEAST, width);
+    for (int64_t rows = least; rows < 2 * least + code->width; rows++)
+        if (rows * width % code->width == 0)
+            return rows;
+    return 2 * least;
+}
+
+static bool fill_band(mw__planner *planner, const mw__packed_code *code, const int64_t in[2], int64_t row, int64_t rows,
+                      int64_t taps, const int64_t (*offset)[2], mw__packed_flat *out)
+{
+    const int64_t vectors = mw__depthwise_vectors(rows * in[1], code);
+    uint16_t *const mask = mw__plan_block(planner, (size_t)(vectors * taps + 1) * sizeof *mask);
+    int32_t *const at = mw__plan_block(planner, (size_t)taps * sizeof *at);
+    *out = (mw__packed_flat){.taps = taps, .count = rows * in[1], .at = at, .mask = mask};
+    for (int64_t t = 0; mask != NULL && at != NULL && t < taps; t++) {
+        const int64_t from[2] = {row + offset[t][0], offset[t][1]};
+        mw__depthwise_fill_flat(code, in, rows * in[1], from, &at[t], mask + t * vectors);
+        at[t] -= (int32_t)(row * in[1]);
+    }
+    return mask != NULL && at != NULL;
+}
+
+const mw__depthwise_bands *mw__depthwise_cut(mw__planner *planner, const mw__packed_code *code, const int64_t in[2],
+                                             int64_t rows, int64_t taps, const int64_t (*offset)[2])
+{
+    int64_t low = 0, high = 0;
+    for (int64_t t = 0; t < taps; t++)
+        low = mw__i64_min(low, offset[t][0]), high = mw__i64_max(high, offset[t][0]);
+    const int64_t top = mw__i64_min(-low, rows), end = mw__i64_clamp(in[0] - high, top, rows);
+    const int64_t period = period_of(code, in[1]), times = (end - top) / period, rest = top + times * period;
+    const int64_t cut = mw__depthwise_vectors((top + period + rows - rest) * in[1], code) * taps;
+    if (code->flat_taps == NULL || times < 2 || rows * in[1] < AREA_LEAST || cut > MW__DEPTHWISE_MASKS)
+        return NULL;
+    mw__depthwise_bands *const out = mw__plan_block(planner, sizeof *out);
+    bool made = out != NULL;
+    const int64_t first[3] = {0, top, rest}, count[3] = {top, period, rows - rest};
+    for (int i = 0; i < 3 && made; i++) {
+        out->band[i].row = first[i], out->band[i].rows = count[i], out->band[i].times = i == 1 ? times : count[i] > 0;
+        made = fill_band(planner, code, in, first[i], count[i], taps, offset, &out->band[i].flat);
+    }
+    return made ? out : NULL;
+}
