@@ -1,7 +1,8 @@
 /* The strided copy, with which transpose, tile, reverse, windows, slices (kernel_shape_slice.c) and blocks
  * (kernel_space.c) read x through a iter and write the result in order. Views make no step at all. Joining and parting
  * is in kernel_shape_join.c, making values in kernel_shape_fill.c. */
-#include "engine/core/kernel.h"
+#include "engine/kernels/shape/kernel_shape.h"
+#include "engine/kernels/shape/transpose.h"
 
 #include <string.h>
 
@@ -11,6 +12,7 @@ typedef struct copy_block {
     mw__origin origin;
     int64_t elements, count;
     size_t size;
+    mw__transpose *transpose; /* of elements of 4 bytes */
 } copy_block;
 
 #define STRIDED(type)                                                                                                  \
@@ -32,34 +34,40 @@ static void copy_strided(void *out, const void *x, int64_t stride, int64_t count
     }
 }
 
-/* ROWS neighbors in x become ROWS rows of the result: x is read in short contiguous pieces. */
+/* Neighbors in x become whole rows of the result: x is read in contiguous pieces. */
 #define ROWS 8
 #define TRANSPOSED(type)                                                                                               \
     for (int64_t i = 0; i < width; i++)                                                                                \
         for (int64_t r = 0; r < ROWS; r++)                                                                             \
             ((type *)out)[r * width + i] = ((const type *)x)[i * stride + r];                                          \
-    break;
+    return ROWS;
 
-static void copy_transposed(void *out, const void *x, int64_t stride, int64_t width, size_t size)
+/* The rows that are written, of `rows`, ROWS or more. */
+static int64_t copy_transposed(const copy_block *block, void *out, const void *x, int64_t width, int64_t rows)
 {
-    switch (size) {
+    const int64_t stride = block->iter.stride[0][block->iter.rank - 1];
+    switch (block->size) {
     case 1:
         TRANSPOSED(uint8_t)
     case 2:
         TRANSPOSED(uint16_t)
     case 4:
-        TRANSPOSED(uint32_t)
+        block->transpose(x, stride, width, rows, out, width);
+        return rows;
     default:
         TRANSPOSED(uint64_t)
     }
 }
 
-/* True if ROWS whole rows of the result stand here that are neighbors in x. */
-static bool block_here(const mw__nd_iter *iter, const mw__nd_position *position, int64_t left)
+/* As many whole rows of the result as stand here and are neighbors in x; 0 if they are too few. */
+static int64_t rows_here(const mw__nd_iter *iter, const mw__nd_position *position, int64_t left)
 {
     const int last = iter->rank - 1;
-    return last > 0 && iter->stride[0][last - 1] == 1 && position->index[last] == 0 &&
-           left >= ROWS * iter->extent[last] && position->index[last - 1] + ROWS <= iter->extent[last - 1];
+    if (last == 0 || iter->stride[0][last - 1] != 1 || position->index[last] != 0)
+        return 0;
+    const int64_t fit = left / iter->extent[last], there = iter->extent[last - 1] - position->index[last - 1];
+    const int64_t rows = fit < there ? fit : there;
+    return rows >= ROWS ? rows : 0;
 }
 
 static int64_t copy_start(const copy_block *block, const mw__kernel_call *call)
@@ -81,16 +89,17 @@ static void copy_run(const mw__kernel_call *call)
     mw__nd_position position;
     mw__nd_position_seek(iter, &position, at);
     while (at < end) {
-        int64_t run = mw__nd_position_run(iter, &position, end - at);
+        const int64_t run = mw__nd_position_run(iter, &position, end - at);
+        const int64_t rows = stride != 1 ? rows_here(iter, &position, end - at) : 0;
         char *out = (char *)call->out[0] + at * size;
         const char *x = (const char *)call->in[0] + (start + position.offset[0]) * size;
         if (stride == 1) {
             memcpy(out, x, (size_t)(run * size));
-        } else if (block_here(iter, &position, end - at)) {
-            copy_transposed(out, x, stride, run, block->size);
-            at += (ROWS - 1) * run;
-            position.index[last - 1] += ROWS - 1;
-            position.offset[0] += ROWS - 1;
+        } else if (rows > 0) {
+            const int64_t more = copy_transposed(block, out, x, run, rows) - 1;
+            at += more * run;
+            position.index[last - 1] += more;
+            position.offset[0] += more;
         } else {
             copy_strided(out, x, stride, run, block->size);
         }
@@ -120,8 +129,11 @@ void mw__plan_copy(mw__planner *planner, const mw__copy *copy)
                           .origin = copy->origin,
                           .elements = split.elements,
                           .count = count,
-                          .size = copy->size};
+                          .size = copy->size,
+                          .transpose = mw__transpose_choose(mw__plan_level(planner))};
     mw__nd_iter_finish(&block->iter);
+    if (mw__plan_tiles(planner, copy, &block->iter))
+        return;
     const double bytes = 2.0 * (double)count * (double)copy->size;
     mw__step *step = mw__plan_step(planner, copy_run, copy->label, split.units, mw__cost(bytes, 0));
     step->block = block;
