@@ -20,7 +20,7 @@ static const gradient_case rows[] = {
     {.what = "pool, gaps", .x = {4, {1, 2, 11, 13}}, .weight = {2, {2, 3}}, .stride = {3, 4}},
     {.what = "pool, overlaps", .x = {4, {2, 2, 11, 13}}, .weight = {2, {3, 3}}, .stride = {2, 2}, .overlaps = true},
     {.what = "pool, one axis", .x = {3, {2, 3, 19}}, .weight = {1, {3}}, .stride = {2}, .overlaps = true},
-    {.what = "pool, stride 1", .x = {4, {2, 2, 5, 9}}, .weight = {2, {2, 2}}, .unknown = true},
+    {.what = "pool, stride 1", .x = {4, {2, 2, 5, 9}}, .weight = {2, {2, 2}}, .overlaps = true},
     {.what = "pool, padded",
      .x = {4, {2, 2, 8, 8}},
      .weight = {2, {3, 3}},

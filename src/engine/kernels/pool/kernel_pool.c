@@ -6,6 +6,7 @@
 #include "engine/kernels/implementation.h"
 #include "engine/kernels/math/math_scalar.h"
 #include "engine/kernels/pattern_plans.h"
+#include "engine/kernels/pool/kernel_pool_lanes.h"
 #include "engine/kernels/reduce/simd_reduce.h"
 #include "graph/geometry/window.h"
 
@@ -27,6 +28,7 @@ struct pool_block {
     take_function *take;
     bool relu;        /* of x first: then that of the result, which is the same for maxima of windows inside x */
     mw__two_max *two; /* for pool_two */
+    mw__pool_lanes lanes;
 };
 
 /* The elements of one window inside x, and what they give. */
@@ -188,6 +190,22 @@ static void find_inner(pool_block *s)
     s->end = s->end > s->begin ? s->end : s->begin;
 }
 
+static void pool_lanes(const mw__kernel_call *call)
+{
+    const pool_block *block = call->block;
+    const mw__pool_lanes *s = &block->lanes;
+    float *const x = call->scratch, *const y = x + s->x_most * MW__POOL_LANES;
+    for (int64_t plane = call->begin; plane < call->end; plane += MW__POOL_LANES) {
+        const int64_t left = call->end - plane, used = left < MW__POOL_LANES ? left : MW__POOL_LANES;
+        for (mw__pool_range band = {.end = {0}}; mw__pool_next_band(s, false, &band);) {
+            const mw__pool_range under = mw__pool_elements(s, &band);
+            mw__pool_gather(s, (const float *)call->in[0] + plane * s->in, false, &under, used, x);
+            (block->kind == POOL_MAX ? s->code->maxima : s->code->sums)(s, &under, &band, used, x, y);
+            mw__pool_scatter(s, y, true, &band, used, (float *)call->out[0] + plane * s->out);
+        }
+    }
+}
+
 static void pool_two(const mw__kernel_call *call)
 {
     const pool_block *s = call->block;
@@ -221,6 +239,14 @@ static const char *two_declines(const void *subject)
     return two ? NULL : "no max_pool with windows of 2 x 2 side by side";
 }
 
+static const char *lanes_decline(const void *subject)
+{
+    const pool_block *s = subject;
+    if (s->dtype != MW_F32)
+        return "a type other than fp32";
+    return s->lanes.planes < MW__POOL_LANES / 2 ? "few planes" : NULL;
+}
+
 static const char *rows_decline(const void *subject)
 {
     return ((const pool_block *)subject)->dtype == MW_F32 ? NULL : "a type other than fp32";
@@ -230,6 +256,7 @@ static mw__kernel *choose_run(mw__planner *planner, pool_block *s)
 {
     static const mw__implementation rows[] = {
         {.name = "two", .level = MW__LEVEL_BASE, .declines = two_declines, .run = pool_two},
+        {.name = "lanes", .level = MW__LEVEL_BASE, .declines = lanes_decline, .run = pool_lanes},
         {.name = "rows", .level = MW__LEVEL_BASE, .declines = rows_decline, .run = pool_rows},
         {.name = "ref", .run = pool_ref},
     };
@@ -267,6 +294,15 @@ static mw_status fill_block(const mw__op *op, pool_block *s, mw_error *err)
     return MW_OK;
 }
 
+static bool prepare_lanes(mw__planner *planner, pool_block *s)
+{
+    for (int i = 0; i < MW__WINDOW_AXES; i++)
+        s->lanes.axis[i] = s->axis[i];
+    s->lanes.squares = s->lanes.root = s->kind == POOL_L2;
+    s->lanes.relu = s->relu;
+    return mw__pool_lanes_prepare(planner, &s->lanes, s->exclude, false);
+}
+
 static mw_status plan_pool(mw__planner *planner, const mw__op *op, const mw_tensor *x, bool relu, mw_error *err)
 {
     const mw_tensor *result = op->results[0];
@@ -279,7 +315,10 @@ static mw_status plan_pool(mw__planner *planner, const mw__op *op, const mw_tens
     MW_TRY(fill_block(op, s, err));
     s->relu = relu;
     const size_t size = mw__dtype_size(dtype);
+    s->lanes.planes = mw__count_of(result) / s->out;
     mw__kernel *const run = choose_run(planner, s);
+    if (run == pool_lanes && !prepare_lanes(planner, s))
+        return mw__plan_check(planner, err);
     double elements = (double)mw__count_of(result);
     for (int i = 0; i < MW__WINDOW_AXES; i++)
         elements *= (double)s->axis[i].kernel;
@@ -287,6 +326,10 @@ static mw_status plan_pool(mw__planner *planner, const mw__op *op, const mw_tens
         mw__plan_step(planner, run, relu ? "relu.max_pool" : op->row->name, mw__count_of(result) / s->out,
                       mw__cost((double)mw__count_of(x) * (double)size, elements * (run == pool_ref ? 20.0 : 4.0)));
     step->block = s;
+    if (run == pool_lanes) {
+        step->grain = mw__pool_grain(planner, s->lanes.planes);
+        step->scratch = (s->lanes.x_most + s->lanes.y_most) * MW__POOL_LANES * sizeof(float);
+    }
     mw__step_read(planner, step, mw__plan_buffer(planner, x), MW__ROWS, (size_t)s->in * size, false);
     mw__step_write(planner, step, mw__plan_buffer(planner, result), MW__ROWS, (size_t)s->out * size);
     return mw__plan_check(planner, err);

@@ -4,8 +4,8 @@
 #include "engine/kernels/shape/transpose.h"
 
 typedef struct tiles_block {
-    mw__nd_iter outer; /* the other axes; operands: x, result */
-    int64_t start, inner; /* element of x at the begin; positions of outer that make a unit */
+    mw__nd_iter outer;                    /* the other axes; operands: x, result */
+    int64_t start, inner;                 /* element of x at the begin; positions of outer that make a unit */
     int64_t rows, stride, columns, pitch; /* of the matrices, as mw__transpose takes them */
     mw__transpose *transpose;
 } tiles_block;

@@ -10,19 +10,18 @@ typedef float float16 __attribute__((vector_size(64), aligned(4), may_alias));
 #define STORE(vector, p, value) (*(vector *)(void *)(p) = (value))
 
 /* Pairs of neighboring elements of a and b in turn, within each four. */
-#define LOW4(a, b)        __builtin_shufflevector(a, b, 0, 4, 1, 5)
-#define HIGH4(a, b)       __builtin_shufflevector(a, b, 2, 6, 3, 7)
-#define LOW_PAIRS4(a, b)  __builtin_shufflevector(a, b, 0, 1, 4, 5)
-#define HIGH_PAIRS4(a, b) __builtin_shufflevector(a, b, 2, 3, 6, 7)
-#define LOW8(a, b)        __builtin_shufflevector(a, b, 0, 8, 1, 9, 4, 12, 5, 13)
-#define HIGH8(a, b)       __builtin_shufflevector(a, b, 2, 10, 3, 11, 6, 14, 7, 15)
-#define LOW_PAIRS8(a, b)  __builtin_shufflevector(a, b, 0, 1, 8, 9, 4, 5, 12, 13)
-#define HIGH_PAIRS8(a, b) __builtin_shufflevector(a, b, 2, 3, 10, 11, 6, 7, 14, 15)
-#define LOW16(a, b)       __builtin_shufflevector(a, b, 0, 16, 1, 17, 4, 20, 5, 21, 8, 24, 9, 25, 12, 28, 13, 29)
-#define HIGH16(a, b)      __builtin_shufflevector(a, b, 2, 18, 3, 19, 6, 22, 7, 23, 10, 26, 11, 27, 14, 30, 15, 31)
-#define LOW_PAIRS16(a, b) __builtin_shufflevector(a, b, 0, 1, 16, 17, 4, 5, 20, 21, 8, 9, 24, 25, 12, 13, 28, 29)
-#define HIGH_PAIRS16(a, b)                                                                                             \
-    __builtin_shufflevector(a, b, 2, 3, 18, 19, 6, 7, 22, 23, 10, 11, 26, 27, 14, 15, 30, 31)
+#define LOW4(a, b)         __builtin_shufflevector(a, b, 0, 4, 1, 5)
+#define HIGH4(a, b)        __builtin_shufflevector(a, b, 2, 6, 3, 7)
+#define LOW_PAIRS4(a, b)   __builtin_shufflevector(a, b, 0, 1, 4, 5)
+#define HIGH_PAIRS4(a, b)  __builtin_shufflevector(a, b, 2, 3, 6, 7)
+#define LOW8(a, b)         __builtin_shufflevector(a, b, 0, 8, 1, 9, 4, 12, 5, 13)
+#define HIGH8(a, b)        __builtin_shufflevector(a, b, 2, 10, 3, 11, 6, 14, 7, 15)
+#define LOW_PAIRS8(a, b)   __builtin_shufflevector(a, b, 0, 1, 8, 9, 4, 5, 12, 13)
+#define HIGH_PAIRS8(a, b)  __builtin_shufflevector(a, b, 2, 3, 10, 11, 6, 7, 14, 15)
+#define LOW16(a, b)        __builtin_shufflevector(a, b, 0, 16, 1, 17, 4, 20, 5, 21, 8, 24, 9, 25, 12, 28, 13, 29)
+#define HIGH16(a, b)       __builtin_shufflevector(a, b, 2, 18, 3, 19, 6, 22, 7, 23, 10, 26, 11, 27, 14, 30, 15, 31)
+#define LOW_PAIRS16(a, b)  __builtin_shufflevector(a, b, 0, 1, 16, 17, 4, 5, 20, 21, 8, 9, 24, 25, 12, 13, 28, 29)
+#define HIGH_PAIRS16(a, b) __builtin_shufflevector(a, b, 2, 3, 18, 19, 6, 7, 22, 23, 10, 11, 26, 27, 14, 15, 30, 31)
 /* Fours of a and b. */
 #define EVEN_FOURS8(a, b)  __builtin_shufflevector(a, b, 0, 1, 2, 3, 8, 9, 10, 11)
 #define ODD_FOURS8(a, b)   __builtin_shufflevector(a, b, 4, 5, 6, 7, 12, 13, 14, 15)
@@ -73,7 +72,8 @@ MW__INLINE void tile_16(const float *x, int64_t stride, float *out, int64_t pitc
     SQUARES(16, r, 4)
     SQUARES(16, r, 8)
     SQUARES(16, r, 12)
-    for (int i = 0; i < 4; i++) { /* of each row four squares lie side by side: column i of rows 0 to 3, of 4 to 7, .. */
+    for (int i = 0; i < 4;
+         i++) { /* of each row four squares lie side by side: column i of rows 0 to 3, of 4 to 7, .. */
         const float16 a = EVEN_FOURS16(r[i], r[i + 4]), b = ODD_FOURS16(r[i], r[i + 4]);
         const float16 c = EVEN_FOURS16(r[i + 8], r[i + 12]), d = ODD_FOURS16(r[i + 8], r[i + 12]);
         STORE(float16, out + i * pitch, EVEN_FOURS16(a, c));
