@@ -4,6 +4,7 @@
 #define MW__ENGINE_KERNELS_PATTERN_PLANS_H
 
 #include "engine/core/step.h"
+#include "graph/geometry/window.h"
 #include "graph/patterns/conv.h"
 
 /* ---- max_pool ---- */
@@ -33,6 +34,15 @@ typedef struct mw__unpool_match {
     bool relu;
     const uint32_t *argmax; /* the buffer of what was taken, set when the pooling is planned */
 } mw__unpool_match;
+
+/* ---- avg_pool ---- */
+
+/* The mean of each window of dy spread by the stride with zeros, as the gradient of avg_pool is written: dx, whose
+ * windows are given; missing axes stand in front. */
+typedef struct mw__avg_pool_gradient_match {
+    mw__window axis[MW__WINDOW_AXES];
+    const mw_tensor *dy, *dx;
+} mw__avg_pool_gradient_match;
 
 /* ---- conv ---- */
 

@@ -64,13 +64,12 @@ static mw_tensor *move_apart(mw_tensor *x, int axis, int64_t stride, int64_t off
 
 /* ---- averages ---- */
 
-/* dx[i] = mean, with the kernel's size as count, of the dy of all windows that hold element i. */
-static mw_tensor *spread_mean(const pooling *p, mw_tensor *x, mw_tensor *dy)
+mw_tensor *mw__avg_pool_spread(const mw__window *windows, int axes, mw_tensor *x, mw_tensor *dy)
 {
-    mw_pool_options options = mw_pool_defaults((mw_shape){.rank = p->axes});
+    mw_pool_options options = mw_pool_defaults((mw_shape){.rank = axes});
     options.pad_type = MW_PAD_CUSTOM;
-    for (int i = 0; i < p->axes; i++) {
-        const mw__window *w = &p->windows[i];
+    for (int i = 0; i < axes; i++) {
+        const mw__window *w = &windows[i];
         const int64_t length = w->out * w->stride, before = w->kernel - 1 - w->before;
         const int64_t after = w->in - length + w->before;
         const int64_t cut_before = before < 0 ? before : 0, cut_after = after < 0 ? after : 0;
@@ -113,7 +112,7 @@ mw_tensor *mw__avg_pool_gradient(const mw__op *op, mw_tensor *x, mw_tensor *dy)
     mw__arg_bool(op, "exclude_padding_from_average", &inside);
     for (int i = 0; i < p.axes && dy != NULL; i++)
         dy = share_out(dy, &p.windows[i], 2 + i, inside);
-    return dy != NULL ? spread_mean(&p, x, dy) : NULL;
+    return dy != NULL ? mw__avg_pool_spread(p.windows, p.axes, x, dy) : NULL;
 }
 
 mw_tensor *mw__l2_pool_gradient(const mw__op *op, mw_tensor *x, mw_tensor *y, mw_tensor *dy)
@@ -127,7 +126,7 @@ mw_tensor *mw__l2_pool_gradient(const mw__op *op, mw_tensor *x, mw_tensor *y, mw
     /* y is 0 only where all x of the window are, and they meet the quotient as factors */
     mw_tensor *one = mw__scalar(x->graph, mw_tensor_dtype(x), 1.0, "one");
     mw_tensor *norm = mw_select(mw_equal(y, zero_like(x)), one, y);
-    mw_tensor *sums = mw_mul_scalar(spread_mean(&p, x, mw_real_div(dy, norm)), size);
+    mw_tensor *sums = mw_mul_scalar(mw__avg_pool_spread(p.windows, p.axes, x, mw_real_div(dy, norm)), size);
     return mw_mul(x, sums);
 }
 

@@ -55,6 +55,21 @@ static mw_tensor *build_pool_gradient(mw_graph *graph)
     return gradient(graph, pool(x), x);
 }
 
+static mw_tensor *average(mw_tensor *x, int64_t stride)
+{
+    mw_pool_options three = mw_pool_defaults(MW_SHAPE(3, 3));
+    three.stride[0] = three.stride[1] = stride;
+    return mw_avg_pool(x, &three);
+}
+
+static mw_tensor *build_average(mw_graph *graph) { return average(image(graph), 1); }
+
+static mw_tensor *build_average_gradient(mw_graph *graph)
+{
+    mw_tensor *x = image(graph);
+    return gradient(graph, average(x, 2), x);
+}
+
 static mw_tensor *build_relu_pool_gradient(mw_graph *graph)
 {
     mw_tensor *x = image(graph);
@@ -290,6 +305,10 @@ static const pattern_case cases[] = {
     {.build = build_pool_gradient, .pattern = "max_pool.gradient"},
     {.build = build_pool_gradient, .pattern = "relu.max_pool.gradient", .declined = "it takes no relu"},
     {.build = build_relu_pool_gradient, .pattern = "relu.max_pool.gradient"},
+    {.build = build_average,
+     .pattern = "avg_pool.gradient",
+     .declined = "it is not written as a gradient with a stride"},
+    {.build = build_average_gradient, .pattern = "avg_pool.gradient"},
     {.build = build_relu_pool_gradient,
      .pattern = "relu.max_pool.unpool",
      .declined = "its pooling is not joined with a convolution"},

@@ -28,6 +28,6 @@ typedef struct gradient_family {
 } gradient_family;
 
 extern const gradient_family gradient_cases_conv, gradient_cases_conv_dx, gradient_cases_depthwise_dx,
-    gradient_cases_wide_dx, gradient_cases_pool;
+    gradient_cases_wide_dx, gradient_cases_pool, gradient_cases_average;
 
 #endif

@@ -16,8 +16,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const gradient_family *const families[] = {&gradient_cases_pool, &gradient_cases_conv, &gradient_cases_conv_dx,
-                                                  &gradient_cases_depthwise_dx};
+static const gradient_family *const families[] = {&gradient_cases_pool, &gradient_cases_average, &gradient_cases_conv,
+                                                  &gradient_cases_conv_dx, &gradient_cases_depthwise_dx};
 
 /* Few different numbers, so that windows have ties. */
 static const program_numbers few = {.seed = 11, .steps = 8.0f};

@@ -69,6 +69,18 @@ static lanes_rows lanes_turned(lanes_rows r)
     return r;
 }
 
+/* Whether the windows that hold an element are those of the one before it; whether a window holds the same elements. */
+static bool lanes_held_alike(const mw__pool_axis *a, int64_t i)
+{
+    return a->last[i] == a->last[i - 1] && a->held[i] == a->held[i - 1];
+}
+
+static bool lanes_hold_alike(const mw__pool_axis *a, int64_t o)
+{
+    return a->begin[o] == a->begin[o - 1] && a->end[o] == a->end[o - 1] && a->counted[o] >= a->counted[o - 1] &&
+           a->counted[o] <= a->counted[o - 1];
+}
+
 static bool lanes_is_binary(double count) { return ((int64_t)count & ((int64_t)count - 1)) == 0; }
 
 #define ISA base
