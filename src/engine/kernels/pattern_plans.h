@@ -44,6 +44,15 @@ typedef struct mw__avg_pool_gradient_match {
     const mw_tensor *dy, *dx;
 } mw__avg_pool_gradient_match;
 
+/* ---- resizing ---- */
+
+/* height^T (dy width): dx, of matrices of interpolation [*out, *in] that are constants. */
+typedef struct mw__resize_gradient_match {
+    const mw_tensor *dy, *height, *width, *dx;
+} mw__resize_gradient_match;
+
+bool mw__resize_gradient_suits(const mw_tensor *height, const mw_tensor *width);
+
 /* ---- conv ---- */
 
 /* The transpose of a convolution, as its gradient by x is written: dx of those numbers. */

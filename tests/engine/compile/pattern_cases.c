@@ -70,6 +70,20 @@ static mw_tensor *build_average_gradient(mw_graph *graph)
     return gradient(graph, average(x, 2), x);
 }
 
+static mw_tensor *build_resize_gradient(mw_graph *graph)
+{
+    /* weights of quarters, so that sums are exact; matrices so small that they stand in the text */
+    mw_tensor *x = mw_input(graph, "x", MW_F32, MW_SHAPE(2, 3, 2, 2));
+    return gradient(graph, mw_resize_bilinear(x, 4, 4, MW_SAMPLING_UNALIGN_CORNERS), x);
+}
+
+/* Products of inputs, the same in all else. */
+static mw_tensor *build_products_alike(mw_graph *graph)
+{
+    mw_tensor *x = mw_matmul(image(graph), mw_input(graph, "w", MW_F32, MW_SHAPE(8, 5)), MW_TRANSPOSE_NONE);
+    return mw_matmul(mw_input(graph, "h", MW_F32, MW_SHAPE(8, 5)), x, MW_TRANSPOSE_X);
+}
+
 static mw_tensor *build_relu_pool_gradient(mw_graph *graph)
 {
     mw_tensor *x = image(graph);
@@ -312,6 +326,9 @@ static const pattern_case cases[] = {
     {.build = build_relu_pool_gradient,
      .pattern = "relu.max_pool.unpool",
      .declined = "its pooling is not joined with a convolution"},
+    {.build = build_resize_gradient, .pattern = "resize.gradient"},
+    {.build = build_product, .pattern = "resize.gradient", .declined = "it is not two products with constants"},
+    {.build = build_products_alike, .pattern = "resize.gradient", .declined = "its matrices do not interpolate"},
     {.build = build_lookup, .pattern = "lookup"},
     {.build = build_lookup_gradient, .pattern = "lookup"},
     {.build = build_narrow_gradient,
