@@ -124,6 +124,12 @@ static bool are_columns(const reduce_request *r)
     return r->columns || (s->reduced == 1 && s->outer.stride[0][0] == 1);
 }
 
+static const char *short_declines(const void *subject)
+{
+    const reduce_request *r = subject;
+    return !r->columns && mw__reduce_is_short(r->block) ? NULL : "no short rows of fp32, one behind the other";
+}
+
 static const char *small_columns_decline(const void *subject)
 {
     const reduce_request *r = subject;
@@ -148,6 +154,7 @@ static mw__implementations reductions(void)
     static const mw__implementation rows[] = {
         {.name = "narrow", .declines = narrow_declines, .run = mw__reduce_narrow},
         {.name = "chunks", .declines = chunks_decline, .run = mw__reduce_chunks},
+        {.name = "short", .level = MW__LEVEL_BASE, .declines = short_declines, .run = mw__reduce_short},
         {.name = "small columns", .level = MW__LEVEL_BASE, .declines = small_columns_decline},
         {.name = "small rows", .level = MW__LEVEL_BASE, .declines = small_rows_decline},
         {.name = "columns", .declines = columns_decline, .run = mw__reduce_columns},

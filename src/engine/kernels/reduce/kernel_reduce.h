@@ -3,6 +3,7 @@
 #define MW__ENGINE_KERNELS_REDUCE_KERNEL_REDUCE_H
 
 #include "engine/kernels/math/math.h"
+#include "engine/kernels/shape/transpose.h"
 
 #define MW__REDUCE_ROWS 64 /* rows of columns that are added in fp32 before they go to double sums */
 
@@ -50,6 +51,8 @@ typedef struct mw__reduce_block {
     float (*most)(const float *x, int64_t count); /* max, or min for MW__REDUCE_MIN */
     void (*add_rows)(float *part, const float *x, int64_t stride, int64_t rows, int64_t width);
     mw__reduce_small small;
+    mw__transpose *transpose; /* of mw__reduce_short, and which of its loops */
+    int way;
 } mw__reduce_block;
 
 mw__kernel mw__reduce_rows, mw__reduce_columns;
@@ -71,10 +74,14 @@ typedef struct mw__reduce_totals {
     mw__integer_totals integer;
 } mw__reduce_totals;
 
+/* Short rows, and products of rows, which lie one behind the other. */
+mw__kernel mw__reduce_short;
+bool mw__reduce_is_short(const mw__reduce_block *block);
+
 /* Sums of fp16 numbers in fp16, one after the other in index order. */
 mw__kernel mw__reduce_narrow;
 
-/* Sets exp, add_rows, sum and most of a block. */
+/* Sets exp, add_rows, sum, most, transpose and way of a block. */
 void mw__reduce_choose_loops(mw__reduce_block *block, mw__level level);
 
 #endif

@@ -226,6 +226,20 @@ static void short_rows_sum(const mw__reduce_block *s, const float *x, float *out
         out[at] = finish_sum(s, 0.0f, 0.0 + s->sum(x + at * s->reduced, s->reduced));
 }
 
+/* Extremes of contiguous rows without iterators. */
+static void plain_rows_most(const mw__reduce_block *s, const float *x, float *out, int64_t begin, int64_t end)
+{
+    for (int64_t at = begin; at < end; at++) {
+        const float *row = x + at * s->reduced;
+        float most = s->kind == MW__REDUCE_MIN ? INFINITY : -INFINITY;
+        for (int64_t i = 0; i < s->reduced; i += MW__TILE) {
+            const float part = s->most(row + i, s->reduced - i < MW__TILE ? s->reduced - i : MW__TILE);
+            most = s->kind == MW__REDUCE_MIN ? mw__smaller(part, most) : mw__larger(part, most);
+        }
+        out[at] = most;
+    }
+}
+
 void mw__reduce_rows(const mw__kernel_call *call)
 {
     const mw__reduce_block *s = call->block;
@@ -233,6 +247,10 @@ void mw__reduce_rows(const mw__kernel_call *call)
     mw__units_range(call, s->elements, s->count, &at, &end);
     if (s->plain && s->trailing && s->reduced <= MW__TILE && s->inner.stride[0][0] == 1) {
         short_rows_sum(s, call->in[0], call->out[0], at, end);
+        return;
+    }
+    if (s->dtype == MW_F32 && s->trailing && (s->kind == MW__REDUCE_MAX || s->kind == MW__REDUCE_MIN)) {
+        plain_rows_most(s, call->in[0], call->out[0], at, end);
         return;
     }
     mw__nd_position position;
@@ -422,6 +440,8 @@ void mw__reduce_choose_loops(mw__reduce_block *s, mw__level level)
 {
     s->exp = mw__loop1_find(MW__OP_exp, level);
     s->add_rows = MW__DISPATCH_BEST(add_rows, level);
+    s->transpose = mw__transpose_choose(level);
+    s->way = level == MW__LEVEL_AVX512 ? 2 : level == MW__LEVEL_AVX2 ? 1 : 0;
 #if defined(__x86_64__)
     s->sum = level >= MW__LEVEL_AVX2 ? sum_avx2 : sum_base;
     s->most = s->kind == MW__REDUCE_MIN ? (level >= MW__LEVEL_AVX2 ? min_avx2 : min_base)
