@@ -18,8 +18,14 @@ typedef struct row {
     const char *op;                 /* reductions: MIL's name */
 } row;
 
-#define SHAPE4(n, c, h, w) {.rank = 4, .dim = {n, c, h, w}}
-#define SHAPE3(a, b, c)    {.rank = 3, .dim = {a, b, c}}
+#define SHAPE4(n, c, h, w)                                                                                             \
+    {                                                                                                                  \
+        .rank = 4, .dim = { n, c, h, w }                                                                               \
+    }
+#define SHAPE3(a, b, c)                                                                                                \
+    {                                                                                                                  \
+        .rank = 3, .dim = { a, b, c }                                                                                  \
+    }
 #define POOL(name, kind, n, c, h, w, k, s, p)                                                                          \
     {                                                                                                                  \
         name, kind, SHAPE4(n, c, h, w), {k, k}, s, p, NULL                                                             \
@@ -225,10 +231,7 @@ static mw_program *compile(const row *r, int direction, const bench_options *o, 
 }
 
 /* Whether its gradient depends on x. */
-static bool reads_x(const row *r)
-{
-    return r->kind == MAX || (r->op != NULL && strcmp(r->op, "reduce_sum") != 0);
-}
+static bool reads_x(const row *r) { return r->kind == MAX || (r->op != NULL && strcmp(r->op, "reduce_sum") != 0); }
 
 /* Returns the bytes of all ports that are read or written, which are fp32 but on the ANE. */
 static double feed(const row *r, int direction, mw_program *program, mw_error *err)

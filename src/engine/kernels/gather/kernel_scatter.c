@@ -110,6 +110,43 @@ static void scatter_plane(const mw__kernel_call *call, void *sums, int64_t plane
     }
 }
 
+/* Sums of single elements, with rows that are known: those of one batch of indices. */
+static void add_elements(const int32_t *rows, const float *update, int64_t count, int64_t begin, int64_t end,
+                         float *sums)
+{
+    for (int64_t i = 0; i < count; i++)
+        if (rows[i] >= begin && rows[i] < end)
+            sums[rows[i]] += update[i];
+}
+
+/* The same as scatter_run for these: the rows are found once for all planes of a batch. */
+static void scatter_elements(const mw__kernel_call *call)
+{
+    const scatter_block *s = call->block;
+    const mw__indexed *p = &s->indexed;
+    int32_t *const rows = call->scratch;
+    float *const sums = call->out[0];
+    int64_t batch = -1;
+    if (call->out[0] != call->in[0])
+        memcpy(sums + call->begin, (const float *)call->in[0] + call->begin,
+               (size_t)(call->end - call->begin) * sizeof *sums);
+    for (int64_t plane = call->begin / p->rows; plane <= (call->end - 1) / p->rows; plane++) {
+        const int64_t first = plane * p->rows, last = call->end - first;
+        if (plane / p->outer != batch)
+            for (int64_t i = 0; i < p->count; i++)
+                rows[i] = (int32_t)mw__indexed_row(p, call->in[1], plane, i, 0);
+        batch = plane / p->outer;
+        add_elements(rows, (const float *)call->in[2] + plane * p->count, p->count,
+                     call->begin > first ? call->begin - first : 0, last < p->rows ? last : p->rows, sums + first);
+    }
+}
+
+static bool adds_elements(const scatter_block *s)
+{
+    const mw__indexed *p = &s->indexed;
+    return s->mode == ADD && s->dtype == MW_F32 && p->inner == 1 && !p->each && p->rows <= INT32_MAX;
+}
+
 /* A unit is one row of the result. */
 static void scatter_run(const mw__kernel_call *call)
 {
@@ -189,7 +226,8 @@ mw_status mw__kernel_scatter(mw__planner *planner, const mw__op *op, mw_error *e
         mw__plan_step(planner, scatter_run, op->row->name, rows, mw__cost(bytes, (double)mw__count_of(updates) * 4.0));
     const bool sums = s->mode != UPDATE && s->dtype == MW_F16;
     step->block = s;
-    step->run = s->mode == UPDATE ? update_run : scatter_run;
+    step->run = s->mode == UPDATE ? update_run : adds_elements(s) ? scatter_elements : scatter_run;
+    step->scratch = step->run == scatter_elements ? (size_t)s->indexed.count * sizeof(int32_t) : 0;
     mw__step_read(planner, step, mw__plan_buffer(planner, data), MW__ROWS, row, !sums);
     mw__step_read(planner, step, mw__plan_buffer(planner, mw__arg(op, "indices")), MW__WHOLE, 0, false);
     mw__step_read(planner, step, mw__plan_buffer(planner, updates), MW__WHOLE, 0, false);
