@@ -55,7 +55,7 @@ static void test_position_resumes_a_sequence(void)
 }
 
 /* From every place in a block, across 2^32 blocks, and for counts around those that are drawn together. */
-static void test_many_uniforms_are_those_drawn_one_by_one(void)
+static void check_many_uniforms(mw__random_width width)
 {
     static float many[300];
     for (uint64_t position = 0; position < 6; position++)
@@ -63,7 +63,7 @@ static void test_many_uniforms_are_those_drawn_one_by_one(void)
             mw__random one = {.seed = 5, .stream = 77, .position = ((uint64_t)1 << 34) - 100 + position};
             mw__random bulk = one;
             bool same = true;
-            mw__random_uniforms(&bulk, many, count);
+            mw__random_uniforms(&bulk, width, many, count);
             for (size_t i = 0; i < count; i++)
                 same = same && many[i] == mw__random_uniform(&one);
             CHECK(same);
@@ -71,7 +71,13 @@ static void test_many_uniforms_are_those_drawn_one_by_one(void)
         }
 }
 
-static void test_many_normals_are_those_drawn_one_by_one(void)
+static void test_many_uniforms_are_those_drawn_one_by_one(void)
+{
+    for (mw__random_width width = MW__RANDOM_PLAIN; width <= mw__random_widest(); width++)
+        check_many_uniforms(width);
+}
+
+static void check_many_normals(mw__random_width width)
 {
     float many[300];
     for (uint64_t position = 0; position < 6; position++)
@@ -79,12 +85,18 @@ static void test_many_normals_are_those_drawn_one_by_one(void)
             mw__random one = {.seed = 5, .stream = 77, .position = ((uint64_t)1 << 34) - 100 + position};
             mw__random bulk = one;
             bool same = true;
-            mw__random_normals(&bulk, many, count);
+            mw__random_normals(&bulk, width, many, count);
             for (size_t i = 0; i < count; i++)
                 same = same && many[i] == mw__random_normal(&one);
             CHECK(same);
             CHECK_INT(bulk.position, one.position);
         }
+}
+
+static void test_many_normals_are_those_drawn_one_by_one(void)
+{
+    for (mw__random_width width = MW__RANDOM_PLAIN; width <= mw__random_widest(); width++)
+        check_many_normals(width);
 }
 
 /* The cosine by the C library of the angle from the nearest quarter turn, which a word holds exactly. */

@@ -23,7 +23,7 @@ static void *draw(maker *m, mw_dtype dtype, size_t count)
 {
     mw__random random = {.seed = 5, .stream = m->stream++};
     float *floats = calloc(count + 1, sizeof *floats);
-    mw__random_uniforms(&random, floats, count);
+    mw__random_uniforms(&random, mw__random_widest(), floats, count);
     if (dtype != MW_F16)
         return floats;
     uint16_t *halves = calloc(count + 1, sizeof *halves);

@@ -2,9 +2,12 @@
 #include "graph_check.h"
 
 #include "base/number/fp16.h"
+#include "base/number/hash.h"
+#include "base/number/random.h"
 #include "graph/random/init.h"
 
 #include <math.h>
+#include <stdlib.h>
 
 #define S       MW_SHAPE
 #define ROWS    64
@@ -21,7 +24,8 @@ static mw_status fill_with(const mw_init *init, mw_shape shape, mw_dtype dtype, 
                            void *out, mw_error *err)
 {
     const mw__init own = mw__init_of(init);
-    return mw__init_fill(&own, shape, dtype, name, seed, out, err);
+    const mw__init_source source = {.name = name, .seed = seed, .threads = 1};
+    return mw__init_fill(&own, shape, dtype, &source, out, err);
 }
 
 static moments measure(mw_init init, mw_shape shape)
@@ -124,6 +128,42 @@ static void test_half_is_the_rounded_draw(void)
         CHECK_INT(half[i], mw__fp16_from_float(drawn[i]));
 }
 
+/* As the header says what the i-th number is: drawn one by one, in one thread. */
+static float expected_number(bool normal, mw__random *random)
+{
+    return normal ? 0.25f + 2.0f * mw__random_normal(random) : -1.5f + (0.5f - -1.5f) * mw__random_uniform(random);
+}
+
+static bool are_expected(bool normal, mw_dtype dtype, int threads, int64_t count, void *numbers)
+{
+    const mw_init init = normal ? mw_init_normal(0.25f, 2.0f) : mw_init_uniform(-1.5f, 0.5f);
+    const mw__init own = mw__init_of(&init);
+    const mw__init_source source = {.name = "w", .seed = 9, .threads = threads};
+    mw__random random = {.seed = 9, .stream = mw__hash64("w", 1, 0)};
+    mw_error err = {0};
+    mw__init_fill(&own, S(count), dtype, &source, numbers, &err);
+    CHECK_OK(err);
+    bool same = true;
+    for (int64_t i = 0; i < count; i++) {
+        const float want = expected_number(normal, &random);
+        same = same && (dtype == MW_F32 ? ((float *)numbers)[i] == want
+                                        : ((uint16_t *)numbers)[i] == mw__fp16_from_float(want));
+    }
+    return same;
+}
+
+/* 65536 numbers are drawn by one thread, 1024 at once. */
+static void test_threads_draw_the_numbers_of_one(void)
+{
+    static const int64_t counts[] = {1, 1023, 1025, 65536, 65537, 3 * 65536 + 1025};
+    float *numbers = malloc(sizeof *numbers * (3 * 65536 + 1025));
+    for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
+        for (int threads = 0; threads < 4; threads++)
+            for (int way = 0; way < 4; way++)
+                CHECK(are_expected(way & 1, way & 2 ? MW_F16 : MW_F32, threads, counts[i], numbers));
+    free(numbers);
+}
+
 static void refuse(mw_init init, mw_dtype dtype, mw_shape shape, mw_status status, const char *part)
 {
     mw_error err = {0};
@@ -150,6 +190,7 @@ int main(void)
     RUN(test_constants_and_data);
     RUN(test_name_and_seed_decide);
     RUN(test_half_is_the_rounded_draw);
+    RUN(test_threads_draw_the_numbers_of_one);
     RUN(test_bad_initializers_are_refused);
     return check_finish();
 }

@@ -2,6 +2,7 @@
 #include "base/memory/alloc.h"
 
 #include "base/memory/checked.h"
+#include "base/memory/large_pages.h"
 
 #include <assert.h>
 #include <pthread.h>
@@ -128,16 +129,14 @@ void *mw__alloc_aligned(const mw_allocator *allocator, size_t size, size_t align
     return block + skip;
 }
 
-enum { LINE = 64, PAGE_LARGE = 2 << 20, LARGE_LEAST = 4 * PAGE_LARGE };
+enum { LINE = 64, LARGE_LEAST = 4 * MW__PAGE_LARGE };
 
-/* Asks for large pages where Linux gives them to who asks: networks walk over planes that lie in a page each. Memory
- * of an allocator that a program brings stays as it is. */
-static void ask_for_large_pages(const mw_allocator *allocator, const char *memory, size_t bytes)
+void mw__pages_use_large(const mw_allocator *allocator, void *memory, size_t bytes)
 {
 #if defined(MADV_HUGEPAGE)
-    const uintptr_t mask = ~((uintptr_t)PAGE_LARGE - 1);
-    const uintptr_t begin = ((uintptr_t)memory + PAGE_LARGE - 1) & mask, end = ((uintptr_t)memory + bytes) & mask;
-    if (bytes >= LARGE_LEAST && mw__allocator_or_default(allocator)->resize == heap_resize)
+    const uintptr_t mask = ~((uintptr_t)MW__PAGE_LARGE - 1);
+    const uintptr_t begin = ((uintptr_t)memory + MW__PAGE_LARGE - 1) & mask, end = ((uintptr_t)memory + bytes) & mask;
+    if (begin < end && mw__allocator_or_default(allocator)->resize == heap_resize)
         (void)madvise((void *)begin, end - begin, MADV_HUGEPAGE); /* without them it is slower, and no less right */
 #else
     (void)allocator, (void)memory, (void)bytes;
@@ -147,8 +146,8 @@ static void ask_for_large_pages(const mw_allocator *allocator, const char *memor
 void *mw__alloc_large(const mw_allocator *allocator, size_t size, mw_error *err)
 {
     void *memory = mw__alloc_aligned(allocator, size, LINE, err);
-    if (memory != NULL)
-        ask_for_large_pages(allocator, memory, size);
+    if (memory != NULL && size >= LARGE_LEAST)
+        mw__pages_use_large(allocator, memory, size);
     return memory;
 }
 

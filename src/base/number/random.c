@@ -9,7 +9,7 @@
 #include <immintrin.h>
 #endif
 
-#define BLOCKS 16 /* computed together by mw__random_uniforms and mw__random_normals */
+#define BLOCKS 32 /* computed together by mw__random_uniforms and mw__random_normals */
 
 /* Multipliers and Weyl constants of the paper's table 2. */
 void mw__philox(uint32_t out[4], const uint32_t counter[4], const uint32_t key[2])
@@ -121,31 +121,94 @@ AVX2 static void mix_avx2(uint32_t word[4][BLOCKS], uint32_t k0, uint32_t k1)
     }
 }
 
-static bool has_avx2(void) { return __builtin_cpu_supports("avx2"); }
+#define AVX512 __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,prefer-vector-width=512")))
+
+/* The same for sixteen. */
+AVX512 static inline void multiply_wide(__m512i x, __m512i factor, __m512i *out_low, __m512i *out_high)
+{
+    const __m512i even = _mm512_mul_epu32(x, factor), odd = _mm512_mul_epu32(_mm512_srli_epi64(x, 32), factor);
+    *out_low = _mm512_mask_blend_epi32(0xaaaa, even, _mm512_slli_epi64(odd, 32));
+    *out_high = _mm512_mask_blend_epi32(0xaaaa, _mm512_srli_epi64(even, 32), odd);
+}
+
+/* Half of the words of BLOCKS blocks each, the halves side by side: a round waits for its products. */
+typedef struct wide_words {
+    __m512i c0, c1, c2, c3;
+} wide_words;
+
+AVX512 static inline wide_words load_wide(uint32_t word[4][BLOCKS], int at)
+{
+    return (wide_words){_mm512_loadu_si512(&word[0][at]), _mm512_loadu_si512(&word[1][at]),
+                        _mm512_loadu_si512(&word[2][at]), _mm512_loadu_si512(&word[3][at])};
+}
+
+AVX512 static inline void store_wide(uint32_t word[4][BLOCKS], int at, wide_words x)
+{
+    _mm512_storeu_si512(&word[0][at], x.c0);
+    _mm512_storeu_si512(&word[1][at], x.c1);
+    _mm512_storeu_si512(&word[2][at], x.c2);
+    _mm512_storeu_si512(&word[3][at], x.c3);
+}
+
+AVX512 static inline wide_words mix_round(wide_words x, uint32_t k0, uint32_t k1)
+{
+    __m512i low0, high0, low2, high2;
+    multiply_wide(x.c0, _mm512_set1_epi32((int)0xD2511F53), &low0, &high0);
+    multiply_wide(x.c2, _mm512_set1_epi32((int)0xCD9E8D57), &low2, &high2);
+    return (wide_words){.c0 = _mm512_xor_si512(_mm512_xor_si512(high2, x.c1), _mm512_set1_epi32((int)k0)),
+                        .c1 = low2,
+                        .c2 = _mm512_xor_si512(_mm512_xor_si512(high0, x.c3), _mm512_set1_epi32((int)k1)),
+                        .c3 = low0};
+}
+
+AVX512 static void mix_avx512(uint32_t word[4][BLOCKS], uint32_t k0, uint32_t k1)
+{
+    _Static_assert(BLOCKS == 32, "two vectors");
+    wide_words x = load_wide(word, 0), y = load_wide(word, BLOCKS / 2);
+    for (uint32_t round = 0; round < 10; round++) {
+        x = mix_round(x, k0 + round * 0x9E3779B9, k1 + round * 0xBB67AE85);
+        y = mix_round(y, k0 + round * 0x9E3779B9, k1 + round * 0xBB67AE85);
+    }
+    store_wide(word, 0, x);
+    store_wide(word, BLOCKS / 2, y);
+}
 #else
-#define mix_avx2 mix
-static bool has_avx2(void) { return false; }
+#define mix_avx2   mix
+#define mix_avx512 mix
 #endif
 
-/* Words of BLOCKS blocks from `first` on. */
-static void draw_blocks(const mw__random *random, uint64_t first, uint32_t word[4][BLOCKS])
+mw__random_width mw__random_widest(void)
 {
+#if defined(__x86_64__)
+    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&
+        __builtin_cpu_supports("avx512vl"))
+        return MW__RANDOM_AVX512;
+    if (__builtin_cpu_supports("avx2"))
+        return MW__RANDOM_AVX2;
+#endif
+    return MW__RANDOM_PLAIN;
+}
+
+/* Words of BLOCKS blocks from `first` on. */
+static void draw_blocks(const mw__random *random, uint64_t first, mw__random_width width, uint32_t word[4][BLOCKS])
+{
+    static void (*const mixes[])(uint32_t word[4][BLOCKS], uint32_t k0, uint32_t k1) = {mix, mix_avx2, mix_avx512};
     for (uint32_t b = 0; b < BLOCKS; b++) {
         word[0][b] = (uint32_t)(first + b);
         word[1][b] = (uint32_t)((first + b) >> 32);
         word[2][b] = (uint32_t)random->stream;
         word[3][b] = (uint32_t)(random->stream >> 32);
     }
-    (has_avx2() ? mix_avx2 : mix)(word, (uint32_t)random->seed, (uint32_t)(random->seed >> 32));
+    mixes[width](word, (uint32_t)random->seed, (uint32_t)(random->seed >> 32));
 }
 
-void mw__random_uniforms(mw__random *random, float *out, size_t count)
+void mw__random_uniforms(mw__random *random, mw__random_width width, float *out, size_t count)
 {
     size_t i = 0;
     for (; i < count && random->position % 4 != 0; i++)
         out[i] = mw__random_uniform(random);
     for (uint32_t word[4][BLOCKS]; count - i >= 4 * BLOCKS; i += 4 * BLOCKS) {
-        draw_blocks(random, random->position / 4, word);
+        draw_blocks(random, random->position / 4, width, word);
         for (int b = 0; b < BLOCKS; b++)
             for (int w = 0; w < 4; w++)
                 out[i + (size_t)(4 * b + w)] = (float)(int32_t)(word[w][b] >> 8) * 0x1p-24f;
@@ -177,18 +240,21 @@ static void pairs(uint32_t word[4][BLOCKS], float *out) { take_pairs(word, out);
 
 #if defined(__x86_64__)
 AVX2 static void pairs_avx2(uint32_t word[4][BLOCKS], float *out) { take_pairs(word, out); }
+AVX512 static void pairs_avx512(uint32_t word[4][BLOCKS], float *out) { take_pairs(word, out); }
 #else
-#define pairs_avx2 pairs
+#define pairs_avx2   pairs
+#define pairs_avx512 pairs
 #endif
 
-void mw__random_normals(mw__random *random, float *out, size_t count)
+void mw__random_normals(mw__random *random, mw__random_width width, float *out, size_t count)
 {
+    static void (*const takes[])(uint32_t word[4][BLOCKS], float *out) = {pairs, pairs_avx2, pairs_avx512};
     size_t i = 0;
     for (; i < count && random->position % 4 != 0 && random->position % 2 == 0; i++)
         out[i] = mw__random_normal(random);
     for (uint32_t word[4][BLOCKS]; count - i >= 2 * BLOCKS && random->position % 4 == 0; i += 2 * BLOCKS) {
-        draw_blocks(random, random->position / 4, word);
-        (has_avx2() ? pairs_avx2 : pairs)(word, out + i);
+        draw_blocks(random, random->position / 4, width, word);
+        takes[width](word, out + i);
         random->position += 4 * BLOCKS;
     }
     for (; i < count; i++)

@@ -31,14 +31,20 @@ MW__SIBLING uint64_t mw__random_below(mw__random *random, uint64_t bound);
 /* Uniform in [0, 1) with 24 bits. */
 MW__SIBLING float mw__random_uniform(mw__random *random);
 
+/* Which vectors draw many numbers: these are the same for all. */
+typedef enum mw__random_width { MW__RANDOM_PLAIN, MW__RANDOM_AVX2, MW__RANDOM_AVX512 } mw__random_width;
+
+/* The widest that this processor has; no other that is wider may be asked for. */
+mw__random_width mw__random_widest(void);
+
 /* The next `count` of them, as many calls would draw them one by one. */
-void mw__random_uniforms(mw__random *random, float *out, size_t count);
+void mw__random_uniforms(mw__random *random, mw__random_width width, float *out, size_t count);
 
 /* Standard normal by Box-Muller on two words (normal.h). */
 float mw__random_normal(mw__random *random);
 
 /* The next `count` of them, as many calls would draw them one by one. */
-void mw__random_normals(mw__random *random, float *out, size_t count);
+void mw__random_normals(mw__random *random, mw__random_width width, float *out, size_t count);
 
 /* Fisher-Yates. */
 void mw__random_shuffle(mw__random *random, uint32_t *items, size_t count);

@@ -2,6 +2,8 @@
  * is so on Espresso. */
 #include "engine/surface/surface.h"
 
+#include "base/memory/large_pages.h"
+
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -67,7 +69,7 @@ static e5rt_error_code alloc(void **out, mw__kind kind, uint64_t size, uint32_t 
 {
     mw_error *err = mw__surface_begin();
     if (mw__surface_out(out, err) == MW_OK && type <= 2)
-        mw__buffer_make(out, kind, size, type, BUFFER_ALIGNMENT, err);
+        mw__buffer_make(out, kind, size, type, mw__pages_alignment(size, BUFFER_ALIGNMENT), err);
     return mw__buffer_type_end(type, err);
 }
 

@@ -6,6 +6,7 @@
 #include "base/number/hash.h"
 #include "base/number/random.h"
 #include "base/text/error.h"
+#include "base/thread/share.h"
 
 #include <math.h>
 #include <string.h>
@@ -109,13 +110,16 @@ static mw__init resolve_init(const mw__init *init, mw_shape shape)
     }
 }
 
-static float draw_number(const mw__init *init, mw__random *random)
+/* Integers are drawn by rejection, each after the last. */
+static void fill_integers(const mw__init *init, mw_dtype dtype, mw__random random, size_t count, void *out)
 {
-    if (init->kind == INIT_UNIFORM)
-        return init->a + (init->b - init->a) * mw__random_uniform(random);
-    if (init->kind == INIT_NORMAL)
-        return init->a + init->b * mw__random_normal(random);
-    return (float)mw__random_below(random, 2 * (uint64_t)init->a + 1) - init->a; /* INIT_INTEGERS */
+    for (size_t i = 0; i < count; i++) {
+        const float value = (float)mw__random_below(&random, 2 * (uint64_t)init->a + 1) - init->a;
+        if (dtype == MW_F32)
+            ((float *)out)[i] = value;
+        else
+            ((uint16_t *)out)[i] = mw__fp16_from_float(value);
+    }
 }
 
 static void fill_constant(float value, mw_dtype dtype, size_t count, void *out)
@@ -130,9 +134,49 @@ static void fill_constant(float value, mw_dtype dtype, size_t count, void *out)
         memcpy((char *)out + at, chunk, all - at < CHUNK ? all - at : CHUNK);
 }
 
-mw_status mw__init_fill(const mw__init *init, mw_shape shape, mw_dtype dtype, const char *name, uint64_t seed,
-                        void *out, mw_error *err)
+/* ---- numbers that are drawn, each from its own place of the stream ---- */
+
+enum { PART = 1 << 16, PIECE = 1024 };
+
+typedef struct drawing {
+    mw__init init; /* uniform or normal */
+    mw_dtype dtype;
+    mw__random random; /* at its beginning */
+    mw__random_width width;
+    size_t count;
+    void *out;
+} drawing;
+
+static void draw_numbers(const drawing *d, size_t first, float *out, size_t count)
 {
+    const bool normal = d->init.kind == INIT_NORMAL;
+    const float low = d->init.a, factor = normal ? d->init.b : d->init.b - d->init.a;
+    mw__random random = d->random;
+    random.position += first * (normal ? 2 : 1); /* words of a number */
+    (normal ? mw__random_normals : mw__random_uniforms)(&random, d->width, out, count);
+    for (size_t i = 0; i < count; i++)
+        out[i] = low + factor * out[i];
+}
+
+/* In pieces that stay in the first cache. */
+static void draw_part(void *user, size_t part)
+{
+    const drawing *d = user;
+    const size_t begin = part * PART, end = d->count - begin < PART ? d->count : begin + PART;
+    float numbers[PIECE];
+    for (size_t at = begin; at < end; at += PIECE) {
+        const size_t count = end - at < PIECE ? end - at : PIECE;
+        float *out = d->dtype == MW_F32 ? (float *)d->out + at : numbers;
+        draw_numbers(d, at, out, count);
+        if (d->dtype == MW_F16)
+            mw__fp16_from_float_n((uint16_t *)d->out + at, numbers, count);
+    }
+}
+
+mw_status mw__init_fill(const mw__init *init, mw_shape shape, mw_dtype dtype, const mw__init_source *source, void *out,
+                        mw_error *err)
+{
+    const char *name = source->name;
     MW__FLOAT_SCOPE;
     const int64_t count = mw_shape_count(shape);
     MW_TRY(mw__init_check(init, err));
@@ -140,36 +184,19 @@ mw_status mw__init_fill(const mw__init *init, mw_shape shape, mw_dtype dtype, co
         return mw__fail(err, MW_ERROR_DTYPE, "parameter \"%s\": %s cannot be drawn", name, mw_dtype_name(dtype));
     if (count < 0)
         return mw__fail(err, MW_ERROR_SHAPE, "parameter \"%s\": every extent must be known", name);
-    if (init->kind == INIT_DATA) {
-        memcpy(out, init->data, (size_t)count * (size_t)(mw_dtype_bits(dtype) / 8));
-        return MW_OK;
-    }
-    if (init->kind == INIT_CONSTANT) {
-        fill_constant(init->a, dtype, (size_t)count, out);
-        return MW_OK;
-    }
-    const mw__init simple = resolve_init(init, shape);
-    mw__random random = {.seed = seed, .stream = mw__hash64(name, strlen(name), 0)};
-    float *wide = out;
-    uint16_t *half = out;
-    if (simple.kind == INIT_UNIFORM && dtype == MW_F32) {
-        mw__random_uniforms(&random, wide, (size_t)count);
-        for (int64_t i = 0; i < count; i++)
-            wide[i] = simple.a + (simple.b - simple.a) * wide[i];
-        return MW_OK;
-    }
-    if (simple.kind == INIT_NORMAL && dtype == MW_F32) {
-        mw__random_normals(&random, wide, (size_t)count);
-        for (int64_t i = 0; i < count; i++)
-            wide[i] = simple.a + simple.b * wide[i];
-        return MW_OK;
-    }
-    for (int64_t i = 0; i < count; i++) {
-        const float value = draw_number(&simple, &random);
-        if (dtype == MW_F32)
-            wide[i] = value;
-        else
-            half[i] = mw__fp16_from_float(value);
-    }
+    drawing d = {.init = resolve_init(init, shape),
+                 .dtype = dtype,
+                 .random = {.seed = source->seed, .stream = mw__hash64(name, strlen(name), 0)},
+                 .width = mw__random_widest(),
+                 .count = (size_t)count,
+                 .out = out};
+    if (init->kind == INIT_DATA)
+        memcpy(out, init->data, d.count * (size_t)(mw_dtype_bits(dtype) / 8));
+    else if (init->kind == INIT_CONSTANT)
+        fill_constant(init->a, dtype, d.count, out);
+    else if (init->kind == INIT_INTEGERS)
+        fill_integers(init, dtype, d.random, d.count, out);
+    else
+        mw__share(source->threads, (d.count + PART - 1) / PART, draw_part, &d);
     return MW_OK;
 }

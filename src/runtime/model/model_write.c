@@ -23,8 +23,8 @@ static mw_status add_start(starts *s, const mw_model *model, const mw_tensor *in
     void *data = mw__arena_alloc(&s->arena, size, 1, err);
     if (data == NULL)
         return MW_ERROR_MEMORY;
-    MW_TRY(mw__init_fill(input->init, mw_tensor_shape(input), mw_tensor_dtype(input), input->name, model->compile.seed,
-                         data, err));
+    const mw__init_source source = {input->name, model->compile.seed, model->compile.threads};
+    MW_TRY(mw__init_fill(input->init, mw_tensor_shape(input), mw_tensor_dtype(input), &source, data, err));
     return mw__map_set(&s->values, input->name, data, err);
 }
 

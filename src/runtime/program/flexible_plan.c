@@ -109,7 +109,7 @@ static mw_status fill_residents(mw__flexible *f, const mw_program *program, mw_e
         const mw_tensor *source = mw_graph_find(f->source, port->name);
         if (buffer == NULL || buffer->filled || source == NULL)
             continue;
-        MW_TRY(mw__parameter_fill(source, port->dtype, f->options.seed, f->allocator, buffer->buffer.data, err));
+        MW_TRY(mw__parameter_fill(source, port->dtype, &f->options, f->allocator, buffer->buffer.data, err));
         buffer->filled = true;
     }
     return MW_OK;

@@ -1,4 +1,5 @@
 /* From a graph to a program: which function, for which shapes, and what its parameters start with. */
+#include "base/memory/large_pages.h"
 #include "base/number/float_mode.h"
 #include "graph/random/init.h"
 #include "graph/transform/clone/clone.h"
@@ -10,7 +11,7 @@
 
 /* ---- parameters ---- */
 
-static mw_status fill_converted(const mw_tensor *parameter, mw_dtype dtype, uint64_t seed,
+static mw_status fill_converted(const mw_tensor *parameter, mw_dtype dtype, const mw__init_source *source,
                                 const mw_allocator *allocator, void *out, mw_error *err)
 {
     const mw__type *type = parameter->type;
@@ -20,29 +21,31 @@ static mw_status fill_converted(const mw_tensor *parameter, mw_dtype dtype, uint
     void *values = mw__alloc(allocator, size, 1, err);
     if (values == NULL)
         return MW_ERROR_MEMORY;
-    mw_status status = mw__init_fill(parameter->init, type->shape, type->dtype, parameter->name, seed, values, err);
-    const mw__values source = {.data = values, .dtype = type->dtype, .count = (size_t)mw_shape_count(type->shape)};
+    mw_status status = mw__init_fill(parameter->init, type->shape, type->dtype, source, values, err);
+    const mw__values drawn = {.data = values, .dtype = type->dtype, .count = (size_t)mw_shape_count(type->shape)};
     mw__refusal refusal;
     if (status == MW_OK &&
-        mw__values_enter(out, &source, &(mw__port_rule){.dtype = dtype, .declared = dtype}, &refusal) != MW_OK)
+        mw__values_enter(out, &drawn, &(mw__port_rule){.dtype = dtype, .declared = dtype}, &refusal) != MW_OK)
         status = mw__fail(err, refusal.status, "parameter \"%s\": element %zu of its first values %s", parameter->name,
                           refusal.element, refusal.text);
     mw__free(allocator, values);
     return status;
 }
 
-mw_status mw__parameter_fill(const mw_tensor *parameter, mw_dtype dtype, uint64_t seed, const mw_allocator *allocator,
-                             void *out, mw_error *err)
+mw_status mw__parameter_fill(const mw_tensor *parameter, mw_dtype dtype, const mw_compile_options *options,
+                             const mw_allocator *allocator, void *out, mw_error *err)
 {
+    const mw__init_source source = {parameter->name, options->seed, options->threads};
     const mw__type *type = parameter->type;
     /* Without one it was read from text, where parameters are inputs: zeros. Memory that stays as it is costs no page
      * before it is used, which counts for a large cache. */
     if (parameter->init == NULL || mw__init_is_zeros(parameter->init))
         return MW_OK;
+    mw__pages_use_large(allocator, out, (size_t)mw_shape_count(type->shape) * (size_t)(mw_dtype_bits(dtype) / 8));
     if (dtype != type->dtype)
-        MW_TRY(fill_converted(parameter, dtype, seed, allocator, out, err));
+        MW_TRY(fill_converted(parameter, dtype, &source, allocator, out, err));
     else
-        MW_TRY(mw__init_fill(parameter->init, type->shape, dtype, parameter->name, seed, out, err));
+        MW_TRY(mw__init_fill(parameter->init, type->shape, dtype, &source, out, err));
     const size_t count = (size_t)mw_shape_count(type->shape);
     const size_t bad = mw__find_not_finite(out, dtype, count);
     if (bad != count)
@@ -52,7 +55,8 @@ mw_status mw__parameter_fill(const mw_tensor *parameter, mw_dtype dtype, uint64_
     return MW_OK;
 }
 
-static mw_status fill_parameters(mw_program *program, const mw_graph *graph, uint64_t seed, mw_error *err)
+static mw_status fill_parameters(mw_program *program, const mw_graph *graph, const mw_compile_options *options,
+                                 mw_error *err)
 {
     for (size_t i = 0; i < program->input_count; i++) {
         const mw_port *port = &program->ports[i];
@@ -61,7 +65,8 @@ static mw_status fill_parameters(mw_program *program, const mw_graph *graph, uin
         const mw_tensor *parameter = mw_graph_find(graph, port->name);
         if (parameter == NULL || mw__program_is_borrowed(program, i))
             continue;
-        MW_TRY(mw__parameter_fill(parameter, port->dtype, seed, program->allocator, mw__program_data(program, i), err));
+        MW_TRY(
+            mw__parameter_fill(parameter, port->dtype, options, program->allocator, mw__program_data(program, i), err));
     }
     return MW_OK;
 }
@@ -78,7 +83,7 @@ static mw_status take_weights(mw_program *program, const mw_graph *graph, const 
         MW_TRY(mw__program_borrow(program, options->share.program, err));
     if (options->share.trainer != NULL)
         mw__program_borrow_state(program, mw__state_owner_of(options->share.trainer));
-    return fill_parameters(program, graph, options->seed, err);
+    return fill_parameters(program, graph, options, err);
 }
 
 mw_program *mw__program_compile_graph(const mw_graph *graph, const mw_compile_options *options,

@@ -211,10 +211,11 @@ void *mw__program_data(const mw_program *program, size_t port);
 /* The same as a buffer that other programs may be bound to; false if the device has only copies of its parts. */
 bool mw__program_buffer(const mw_program *program, size_t port, mw__device_buffer *out);
 MW__SIBLING size_t mw__program_elements(const mw_program *program, size_t port);
-/* The first values of a parameter into memory that is zero, drawn in its declared type and rounded to `dtype`.
+/* The first values of a parameter into memory that is zero, drawn in its declared type and rounded to `dtype`, with the
+ * seed and the threads of the options.
  *  errors  MW_ERROR_NUMERIC if one is not finite there */
-mw_status mw__parameter_fill(const mw_tensor *parameter, mw_dtype dtype, uint64_t seed, const mw_allocator *allocator,
-                             void *out, mw_error *err);
+mw_status mw__parameter_fill(const mw_tensor *parameter, mw_dtype dtype, const mw_compile_options *options,
+                             const mw_allocator *allocator, void *out, mw_error *err);
 mw_status mw__program_run(mw_program *program, mw_error *err);
 /* What inputs hold goes into their parts, where the device has copies. */
 mw_status mw__program_push_staged(mw_program *program, mw_error *err);

@@ -1,6 +1,7 @@
 /* Making the state set of a trainer. */
 #include "runtime/trainer/build/trainer_state.h"
 
+#include "base/memory/large_pages.h"
 #include "graph/random/generator.h"
 #include "graph/transform/clone/clone.h"
 #include "runtime/trainer/build/trainer_check.h"
@@ -30,7 +31,9 @@ static mw_status add_state(mw__trainer_build *b, const mw_tensor *parameter, con
         return MW_ERROR_MEMORY;
     const mw_dtype dtype = mw__trainer_stored(t, parameter->type->dtype);
     MW_TRY(mw__state_add(&t->owner.state, name, dtype, shape, false, err));
-    t->progress.counters.state_bytes_in += t->owner.state.entries[t->owner.state.count - 1].size;
+    const mw__state_entry *entry = &t->owner.state.entries[t->owner.state.count - 1];
+    mw__pages_use_large(t->allocator, entry->data, entry->size); /* the first step writes all of it */
+    t->progress.counters.state_bytes_in += entry->size;
     return MW_OK;
 }
 
@@ -107,7 +110,7 @@ static mw_status add_resident(mw__trainer_build *b, const mw_tensor *parameter, 
         return is_trained(b, parameter->name) ? add_states_of(b, parameter, err) : MW_OK;
     MW_TRY(mw__state_add(&t->owner.state, parameter->name, dtype, parameter->type->shape, is_weight, err));
     mw__state_entry *entry = &t->owner.state.entries[t->owner.state.count - 1];
-    MW_TRY(mw__parameter_fill(parameter, dtype, t->compile.seed, t->allocator, entry->data, err));
+    MW_TRY(mw__parameter_fill(parameter, dtype, &t->compile, t->allocator, entry->data, err));
     t->progress.counters.state_bytes_in += entry->size;
     return is_trained(b, parameter->name) ? add_states_of(b, parameter, err) : MW_OK;
 }
