@@ -8,6 +8,7 @@
 #include "support/setting.h"
 
 #include <millwright/millwright.h>
+#include <millwright/plan.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -62,6 +63,13 @@ static const shapes cases[] = {
      .stride = 2,
      .dilation = 2},
     {.what = "wide, one image for several threads", .x = {4, {1, 12, 17, 15}}, .weight = {4, {32, 12, 3, 3}}},
+    {.what = "wide, one row for several threads", .x = {3, {1, 3, 217}}, .weight = {3, {75, 3, 5}}},
+    {.what = "wide, one row in groups for several threads",
+     .x = {3, {1, 15, 217}},
+     .weight = {3, {120, 5, 4}},
+     .stride = 2,
+     .groups = 3},
+    {.what = "wide, two panels in each group", .x = {3, {1, 8, 150}}, .weight = {3, {80, 4, 3}}, .groups = 2},
     {.what = "packed, several depths and panels", .x = {4, {3, 60, 9, 7}}, .weight = {4, {45, 60, 3, 3}}},
     {.what = "packed, strides and small images", .x = {4, {9, 40, 7, 6}}, .weight = {4, {33, 40, 3, 3}}, .stride = 2},
     {.what = "packed, a stride of three and dilation",
@@ -248,6 +256,43 @@ static void test_fast_kernels_agree_with_the_plain_ones(void)
         }
 }
 
+/* A convolution of one example must not depend on the threads, and use them. */
+static size_t threads_of(const shapes *s, int threads)
+{
+    mw_error err = {0};
+    mw_graph *graph = build(s, MW_F32);
+    mw_program *program = engine_compile(graph, MW_DEVICE_CPU, threads, &err);
+    mw_plan *plan = mw_plan_create(program, &err);
+    CHECK_OK(err);
+    mw_plan_step step = {0}, last = {0};
+    for (size_t i = 0; mw_plan_step_at(plan, i, &step); i++)
+        last = step;
+    mw_plan_destroy(plan);
+    mw_program_destroy(program);
+    mw_graph_destroy(graph);
+    return last.threads;
+}
+
+static void test_one_row_is_shared_by_the_threads(void)
+{
+    static const shapes rows[] = {
+        {.what = "channels", .x = {3, {1, 8, 4000}}, .weight = {3, {64, 8, 3}}},
+        {.what = "one channel to many", .x = {3, {1, 1, 16000}}, .weight = {3, {64, 1, 9}}, .stride = 2},
+        {.what = "groups", .x = {3, {1, 64, 4000}}, .weight = {3, {64, 16, 5}}, .groups = 4},
+        {.what = "few", .transpose = true, .x = {3, {1, 4, 4000}}, .weight = {3, {4, 64, 7}}},
+        {.what = "many", .x = {3, {1, 64, 4000}}, .weight = {3, {64, 64, 3}}},
+        {.what = "depthwise", .x = {3, {1, 64, 4000}}, .weight = {3, {64, 1, 5}}, .groups = 64}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        program_outputs one = compute(&rows[i], MW_F32, 1), two = compute(&rows[i], MW_F32, 2);
+        check_note(one.of->count == two.of->count &&
+                       memcmp(one.of->data, two.of->data, one.of->count * sizeof(float)) == 0,
+                   __FILE__, __LINE__, "%s: two threads compute other bits", rows[i].what);
+        check_note(threads_of(&rows[i], 2) == 2, __FILE__, __LINE__, "%s: one thread alone", rows[i].what);
+        program_outputs_deinit(&two);
+        program_outputs_deinit(&one);
+    }
+}
+
 static size_t count_steps(const mw_graph *graph, const char *label)
 {
     mw_error err = {0};
@@ -278,5 +323,6 @@ int main(void)
 {
     RUN(test_constant_weights_are_laid_out_when_compiled);
     RUN(test_fast_kernels_agree_with_the_plain_ones);
+    RUN(test_one_row_is_shared_by_the_threads);
     return check_finish();
 }

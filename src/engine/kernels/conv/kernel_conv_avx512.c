@@ -335,7 +335,8 @@ void mw__conv_avx512_copy(const mw__conv_avx512 *c, const float *x, int64_t band
 
 typedef struct conv_block {
     mw__conv_avx512 conv;
-    int64_t lines; /* rows of y at a time */
+    int64_t lines;  /* rows of y at a time */
+    int64_t shares; /* of the panels of all groups: several where rows do not keep every partition busy */
     const mw__packed_finish *columns;
 } conv_block;
 
@@ -345,15 +346,15 @@ static int64_t line_floats(const conv_block *s) { return (s->lines * s->conv.win
 /* Rows of y of one group under one frame. */
 typedef struct conv_rows {
     const float *frame, *packed, *bias;
-    float *lines, *y; /* y: the first of the rows */
-    int64_t band, count;
+    float *lines, *y;                /* y: the first of the rows */
+    int64_t band, count, begin, end; /* begin, end: panels */
 } conv_rows;
 
 static void run_rows(const conv_block *s, const conv_rows *r)
 {
     const mw__conv_avx512 *c = &s->conv;
     const int64_t width = c->window.out[2], area = c->window.area_out;
-    for (int64_t panel = 0; panel < c->panels; panel++) {
+    for (int64_t panel = r->begin; panel < r->end; panel++) {
         const int64_t first = panel * MW__CONV_PANEL, channels = mw__i64_min(MW__CONV_PANEL, c->outputs - first);
         for (int64_t row = 0; row < r->count; row += s->lines) {
             const int64_t here = mw__i64_min(s->lines, r->count - row);
@@ -368,9 +369,11 @@ static void run_rows(const conv_block *s, const conv_rows *r)
     }
 }
 
-/* One group of an example, [examples, groups], under the frame of a band. */
-static void run_group(const conv_block *s, const mw__kernel_call *call, int64_t at, int64_t band, float *frame)
+/* Panels [begin, end) of one group of an example, [examples, groups], under the frame of a band. */
+static void run_group(const conv_block *s, const mw__kernel_call *call, int64_t at, int64_t band, int64_t begin,
+                      int64_t end)
 {
+    float *const frame = (float *)call->scratch + line_floats(s);
     const mw__conv_avx512 *c = &s->conv;
     const mw__conv_window *w = &c->window;
     const int64_t group = at % c->groups, row = band * c->band;
@@ -381,21 +384,30 @@ static void run_group(const conv_block *s, const mw__kernel_call *call, int64_t 
                             .lines = call->scratch,
                             .y = (float *)call->out[0] + at * c->outputs * w->area_out + row * w->out[2],
                             .band = band,
-                            .count = mw__i64_min(c->band, w->out[1] - row)};
+                            .count = mw__i64_min(c->band, w->out[1] - row),
+                            .begin = begin,
+                            .end = end};
     mw__conv_avx512_copy(c, (const float *)call->in[0] + at * c->inputs * w->area_in, band, frame);
     run_rows(s, &rows);
 }
 
-/* A unit is a band of one example. */
+/* A unit is a share of the panels in a band of one example: [examples, bands, shares]. */
 static void conv_run(const mw__kernel_call *call)
 {
     const conv_block *s = call->block;
     const mw__conv_avx512 *c = &s->conv;
-    float *const lines = call->scratch, *const frame = lines + line_floats(s);
-    memset(lines, 0, (size_t)(line_floats(s) + c->frame) * sizeof *lines);
-    for (int64_t unit = call->begin; unit < call->end; unit++)
-        for (int64_t group = 0; group < c->groups; group++)
-            run_group(s, call, unit / c->bands * c->groups + group, unit % c->bands, frame);
+    const int64_t panels = c->groups * c->panels;
+    memset(call->scratch, 0, (size_t)(line_floats(s) + c->frame) * sizeof(float));
+    for (int64_t unit = call->begin; unit < call->end; unit++) {
+        const int64_t share = unit % s->shares, place = unit / s->shares;
+        const int64_t begin = panels * share / s->shares, end = panels * (share + 1) / s->shares;
+        for (int64_t at = begin; at < end;) {
+            const int64_t group = at / c->panels, first = at % c->panels;
+            const int64_t last = mw__i64_min(c->panels, first + end - at);
+            run_group(s, call, place / c->bands * c->groups + group, place % c->bands, first, last);
+            at += last - first;
+        }
+    }
 }
 
 const char *mw__conv_avx512_declines(const void *op)
@@ -418,6 +430,14 @@ static void share_rows(const mw__planner *planner, mw__conv_avx512 *c)
         cut_bands(c, band);
 }
 
+/* More shares of the panels where bands would not, either: one example of a row alone, say. */
+static int64_t share_panels(const mw__planner *planner, const mw__conv_avx512 *c)
+{
+    const int64_t partitions = mw__plan_partitions(planner), units = c->examples * c->bands;
+    return units == 0 || units >= partitions ? 1
+                                             : mw__i64_min(mw__i64_divide_up(partitions, units), c->groups * c->panels);
+}
+
 /* A step of numbers that are read. `bias` is read if something is done to the sums. */
 static void plan_conv(mw__planner *planner, conv_block *s, const mw__packed_request *r)
 {
@@ -427,16 +447,17 @@ static void plan_conv(mw__planner *planner, conv_block *s, const mw__packed_requ
         share_rows(planner, c);
     mw__conv_avx512_prepare(planner, c);
     s->lines = most > 0 ? most : 1;
+    s->shares = share_panels(planner, c);
     s->columns = r->columns;
     const bool apart = r->columns != NULL && r->bias != NULL;
     const uint32_t packed = mw__conv_avx512_pack(planner, c, r->weight, apart ? NULL : r->bias);
     const uint32_t bias = apart ? mw__conv_operand(planner, r->bias) : 0;
     const double results = (double)mw__count_of(r->result);
-    const mw__access access = c->bands > 1 ? MW__WHOLE : MW__ROWS;
+    const mw__access access = c->bands * s->shares > 1 ? MW__WHOLE : MW__ROWS;
     const char *label = c->transposed ? "conv_transpose.avx512" : "conv.avx512";
-    mw__step *step =
-        mw__plan_step(planner, conv_run, r->columns != NULL ? r->columns->label : label, c->examples * c->bands,
-                      mw__cost(4.0 * results, 0.3 * 2.0 * results * (double)c->depth));
+    mw__step *step = mw__plan_step(planner, conv_run, r->columns != NULL ? r->columns->label : label,
+                                   c->examples * c->bands * s->shares,
+                                   mw__cost(4.0 * results, 0.3 * 2.0 * results * (double)c->depth));
     step->block = s;
     step->rounds = r->columns != NULL;
     step->report.flops = 2.0 * results * (double)c->depth;
