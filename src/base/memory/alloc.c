@@ -250,12 +250,9 @@ static void *alloc_large(mw__arena *arena, size_t bytes, mw_error *err)
     return block->data + aligned_offset(block, 0, ARENA_ALIGNMENT);
 }
 
-void *mw__arena_alloc(mw__arena *arena, size_t count, size_t size, mw_error *err)
+/* Of what needs a cache line, or more than the newest block has left. */
+static __attribute__((noinline)) void *alloc_slowly(mw__arena *arena, size_t bytes, mw_error *err)
 {
-    size_t bytes;
-    if (!mw__mul_size(count, size, &bytes))
-        return out_of_memory(err, count, size);
-    bytes += bytes == 0;
     if (bytes > arena->block_size / 4)
         return alloc_large(arena, bytes, err);
     const size_t alignment = bytes >= ARENA_ALIGNED ? ARENA_ALIGNMENT : 16;
@@ -270,6 +267,22 @@ void *mw__arena_alloc(mw__arena *arena, size_t count, size_t size, mw_error *err
     }
     arena->used = offset + bytes;
     return arena->block->data + offset;
+}
+
+void *mw__arena_alloc(mw__arena *arena, size_t count, size_t size, mw_error *err)
+{
+    size_t bytes;
+    if (!mw__mul_size(count, size, &bytes))
+        return out_of_memory(err, count, size);
+    bytes += bytes == 0;
+    if (arena->block != NULL && bytes < ARENA_ALIGNED && bytes <= arena->block_size / 4) {
+        const size_t offset = aligned_offset(arena->block, arena->used, 16);
+        if (offset <= arena->block->size && bytes <= arena->block->size - offset) {
+            arena->used = offset + bytes;
+            return arena->block->data + offset;
+        }
+    }
+    return alloc_slowly(arena, bytes, err);
 }
 
 char *mw__arena_string(mw__arena *arena, const char *text, size_t length, mw_error *err)

@@ -8,10 +8,11 @@
 #include <stdio.h>
 #include <string.h>
 
+/* Nearly all names differ in their first letter. */
 const mw__slot *mw__op_slot(const mw__op *op, const char *name)
 {
     for (size_t i = 0; i < op->slot_count; i++)
-        if (strcmp(op->slots[i].name, name) == 0)
+        if (op->slots[i].name[0] == name[0] && strcmp(op->slots[i].name, name) == 0)
             return &op->slots[i];
     return NULL;
 }

@@ -100,7 +100,7 @@ const mw__row *mw__row_find(const char *name, mw_opset opset, const mw__row **ou
 const mw__arg_row *mw__row_arg(const mw__row *row, const char *name)
 {
     for (size_t i = 0; i < row->arg_count; i++) {
-        if (strcmp(row->args[i].name, name) == 0)
+        if (row->args[i].name[0] == name[0] && strcmp(row->args[i].name, name) == 0)
             return &row->args[i];
     }
     return NULL;

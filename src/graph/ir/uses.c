@@ -78,6 +78,19 @@ bool mw__is_rearrangement(const mw__op *op)
     return x != NULL && mw__arg_type_holds(MW__INT, mw_tensor_dtype(x)) && makes_integers(op);
 }
 
+bool mw__uses_cast_to_integers(const mw__block *body)
+{
+    for (size_t i = 0; i < body->op_count; i++) {
+        const mw__op *op = body->ops[i];
+        if (makes_integers(op) && is_cast(op))
+            return true;
+        for (size_t b = 0; b < op->block_count; b++)
+            if (mw__uses_cast_to_integers(op->blocks[b]))
+                return true;
+    }
+    return false;
+}
+
 bool mw__becomes_integer(const mw__use *const *uses, const mw_tensor *value)
 {
     for (const mw__use *use = uses[value->id]; use != NULL; use = use->next) {

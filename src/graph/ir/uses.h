@@ -18,6 +18,9 @@ MW__SIBLING const mw__use *const *mw__uses_make(mw__arena *arena, const mw__func
 /* Whether the result has the elements of "x", integers from integers, in whatever order and shape. */
 bool mw__is_rearrangement(const mw__op *op);
 
+/* Whether any operation of the function, nested blocks included, casts something to integers. */
+bool mw__uses_cast_to_integers(const mw__block *body);
+
 /* Whether a floating-point value is cast to integers, as it is or rearranged: whole numbers in it are indices then. */
 bool mw__becomes_integer(const mw__use *const *uses, const mw_tensor *value);
 

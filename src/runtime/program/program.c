@@ -104,7 +104,7 @@ static mw__port_rule rule_of(const compilation *c, const mw_tensor *value, const
     const mw_tensor *source = port->is_output ? NULL : mw_graph_find(c->request->graph, port->name);
     return (mw__port_rule){.dtype = port->dtype,
                            .declared = source != NULL ? source->type->dtype : port->dtype,
-                           .whole = source != NULL && mw__becomes_integer(c->uses, source),
+                           .whole = source != NULL && c->uses != NULL && mw__becomes_integer(c->uses, source),
                            .index_limit = value->index_limit,
                            .index_ignored = value->index_ignored,
                            .index_use = value->index_use};
@@ -157,8 +157,10 @@ static mw_status describe_ports(compilation *c, const mw__block *body, mw_error 
     program->rules = mw__arena_alloc(&program->arena, count, sizeof *program->rules, err);
     program->places = mw__arena_alloc(&program->arena, count, sizeof *program->places, err);
     mw__port_part *parts = mw__arena_alloc(&program->arena, count, sizeof *parts, err);
-    c->uses = mw__uses_make(&c->scratch, mw__graph_main(c->request->graph), err);
-    if (program->ports == NULL || program->rules == NULL || program->places == NULL || parts == NULL || c->uses == NULL)
+    if (program->ports == NULL || program->rules == NULL || program->places == NULL || parts == NULL)
+        return MW_ERROR_MEMORY;
+    const mw__function *source = mw__graph_main(c->request->graph);
+    if (mw__uses_cast_to_integers(source->body) && (c->uses = mw__uses_make(&c->scratch, source, err)) == NULL)
         return MW_ERROR_MEMORY;
     MW_TRY(add_ports(c, body->inputs, body->input_count, false, 0, parts, err));
     program->input_count = program->port_count;

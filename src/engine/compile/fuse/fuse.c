@@ -160,19 +160,29 @@ static bool is_worth_joining(const fuser *f, uint32_t index, const mw__step *ste
     return !is_whole(f, &f->open[index]) && (!large || shares_tensor(&f->open[index], step));
 }
 
+/* The first open group that the step fits into, of those whose values it reads. */
+static uint32_t find_maker(const fuser *f, const mw__step *step)
+{
+    const mw__element *element = step->fusion.element;
+    uint32_t found = NONE;
+    for (int operand = 0; operand < element->operand_count; operand++) {
+        const uint32_t maker = f->maker[element->operand[operand].buffer];
+        if (maker < found && !is_empty(&f->open[maker]) && fits_group(f, maker, step))
+            found = maker;
+    }
+    return found;
+}
+
 /* The open fusion group that the step joins: one whose values it reads before any other. */
 static uint32_t find_group(const fuser *f, const mw__step *step)
 {
-    uint32_t found = NONE;
-    for (uint32_t i = 0; i < OPEN_GROUPS; i++) {
-        if (is_empty(&f->open[i]) || !fits_group(f, i, step))
-            continue;
-        for (int operand = 0; operand < step->fusion.element->operand_count; operand++)
-            if (f->maker[step->fusion.element->operand[operand].buffer] == i)
-                return i;
-        found = found == NONE && is_worth_joining(f, i, step) ? i : found;
-    }
-    return found;
+    const uint32_t maker = find_maker(f, step);
+    if (maker != NONE)
+        return maker;
+    for (uint32_t i = 0; i < OPEN_GROUPS; i++)
+        if (!is_empty(&f->open[i]) && is_worth_joining(f, i, step) && fits_group(f, i, step))
+            return i;
+    return NONE;
 }
 
 /* What the step reads of other open fusion groups must be computed before it. */

@@ -28,12 +28,18 @@ static bool takes_packed(const mw__use *use)
            !mw__op_is_mixed(op);
 }
 
-static bool may_stay(const preparation *p, const mw_tensor *value)
+/* As far as it shows without its uses. */
+static bool is_stored(const mw_tensor *value)
 {
     const mw_dtype dtype = mw_tensor_dtype(value);
     const bool stored = mw__op_is_constexpr(value->op) || (value->payload != NULL && dtype == MW_F16);
-    if (!stored || (dtype != MW_F16 && dtype != MW_F32) || mw_shape_count(mw_tensor_shape(value)) < LEAST_ELEMENTS ||
-        value->is_output || (value->payload != NULL && (value->payload->splat || value->payload->data == NULL)))
+    return stored && (dtype == MW_F16 || dtype == MW_F32) && mw_shape_count(mw_tensor_shape(value)) >= LEAST_ELEMENTS &&
+           !value->is_output && (value->payload == NULL || (!value->payload->splat && value->payload->data != NULL));
+}
+
+static bool may_stay(const preparation *p, const mw_tensor *value)
+{
+    if (!is_stored(value))
         return false;
     for (const mw__use *use = p->uses[value->id]; use != NULL; use = use->next)
         if (!takes_packed(use))
@@ -92,14 +98,30 @@ static mw_status prepare_block(const preparation *p, const mw__block *block, boo
     return MW_OK;
 }
 
-/* Bytes that those which may stay would take as fp32. */
+/* Bytes that those which may stay would take as fp32; without uses, those that are stored. */
 static uint64_t dense_bytes(const preparation *p, const mw__block *body)
 {
     uint64_t bytes = 0;
-    for (size_t i = 0; i < body->op_count; i++)
-        if (body->ops[i]->result_count == 1 && may_stay(p, body->ops[i]->results[0]))
-            bytes += (uint64_t)mw_shape_count(mw_tensor_shape(body->ops[i]->results[0])) * sizeof(float);
+    for (size_t i = 0; i < body->op_count; i++) {
+        const mw__op *op = body->ops[i];
+        if (op->result_count == 1 && (p->uses != NULL ? may_stay(p, op->results[0]) : is_stored(op->results[0])))
+            bytes += (uint64_t)mw_shape_count(mw_tensor_shape(op->results[0])) * sizeof(float);
+    }
     return bytes;
+}
+
+/* The uses are collected only for a program with enough of them. */
+static mw_status choose_packing(preparation *p, const mw__function *function, const mw__config *config,
+                                mw__arena *scratch, bool *out)
+{
+    *out = false;
+    if (config->level == MW__LEVEL_REF || dense_bytes(p, function->body) <= config->pack)
+        return MW_OK;
+    p->uses = mw__uses_make(scratch, function, p->err);
+    if (p->uses == NULL)
+        return MW_ERROR_MEMORY;
+    *out = dense_bytes(p, function->body) > config->pack;
+    return MW_OK;
 }
 
 mw_status mw__prepare_weights(const mw__function *function, mw__arena *arena, const mw__config *config, mw_error *err)
@@ -107,12 +129,10 @@ mw_status mw__prepare_weights(const mw__function *function, mw__arena *arena, co
     mw__arena scratch;
     mw__arena_init(&scratch, arena->allocator);
     preparation p = {.arena = arena, .err = err};
-    p.uses = mw__uses_make(&scratch, function, err);
-    mw_status status = p.uses != NULL ? MW_OK : MW_ERROR_MEMORY;
-    if (status == MW_OK) {
-        const bool packs = config->level != MW__LEVEL_REF && dense_bytes(&p, function->body) > config->pack;
+    bool packs;
+    mw_status status = choose_packing(&p, function, config, &scratch, &packs);
+    if (status == MW_OK)
         status = prepare_block(&p, function->body, packs);
-    }
     mw__arena_deinit(&scratch);
     return status;
 }

@@ -110,7 +110,7 @@ static const struct {
 static mw__interval_rule *bound_of(const mw__fused_code *code)
 {
     for (size_t i = 0; i < sizeof bounds / sizeof *bounds; i++)
-        if (strcmp(bounds[i].name, code->name) == 0)
+        if (bounds[i].name[0] == code->name[0] && strcmp(bounds[i].name, code->name) == 0)
             return (code->how & (MW__ROUND_CEILING | MW__ROUND_SLICE)) == 0 ? bounds[i].bound : NULL;
     return NULL;
 }

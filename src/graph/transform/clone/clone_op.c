@@ -102,7 +102,7 @@ static mw__operand *copy_operands(mw__clone *clone, const mw__op *op, const mw__
 static const mw__slot *source_slot(const mw__op *op, const char *name)
 {
     for (size_t i = 0; i < op->slot_count; i++) {
-        if (strcmp(op->slots[i].name, name) == 0)
+        if (op->slots[i].name[0] == name[0] && strcmp(op->slots[i].name, name) == 0)
             return &op->slots[i];
     }
     return NULL;
