@@ -147,6 +147,7 @@ static const mw__config *configure(mw__library *library, const mw__device_traits
         snprintf(config->profile_text, sizeof config->profile_text, "%s", options->chip->name);
     }
     config->arithmetic = device->half_ports ? config->profile : MW__ARITHMETIC_IEEE;
+    config->exact = config->exact || device->half_ports;
     config->flush = config->flush && !device->half_ports; /* there the profile says what becomes of them */
     if (mw__config_sums(config) == MW__SUMS_FOURS)
         config->level = MW__LEVEL_REF; /* no other code takes sums so */

@@ -39,6 +39,7 @@ static void set_wake(mw__config *config, const char *text) { config->wake = (dou
 static void set_reference(mw__config *config, const char *text) { config->reference = text[0] == '1'; }
 static void set_width(mw__config *config, const char *text) { config->width = (unsigned)number_of(text); }
 static void set_fuse(mw__config *config, const char *text) { config->fuse = text[0] == '1'; }
+static void set_exact(mw__config *config, const char *text) { config->exact = text[0] == '1'; }
 
 static void set_pack(mw__config *config, const char *text) { config->pack = number_of(text); }
 
@@ -83,6 +84,7 @@ static const variable_row rows[] = {
     {.name = "MW_ENGINE_REF", .values = {"0", "1"}, .rule = "0 or 1", .set = set_reference},
     {.name = "MW_ENGINE_WIDE", .values = {"0", "256", "512"}, .rule = "0, 256 or 512", .set = set_width},
     {.name = "MW_ENGINE_FUSE", .values = {"0", "1"}, .rule = "0 or 1", .set = set_fuse},
+    {.name = "MW_ENGINE_EXACT_CONVOLUTION", .values = {"0", "1"}, .rule = "0 or 1", .set = set_exact},
     {.name = "MW_ENGINE_PACK", .least = 0, .rule = "a whole number of bytes", .set = set_pack},
     {.name = "MW_ENGINE_LOADED",
      .values = {"operations", "programs", "none"},

@@ -281,6 +281,14 @@ bool mw__plan_is_half(const mw__planner *planner, const mw_tensor *result)
     return result->type->dtype == MW_F16 || (result->id < rounding->count && rounding->half[result->id]);
 }
 
+bool mw__plan_makes_half(const mw__planner *planner)
+{
+    for (size_t i = 0; planner->op != NULL && i < planner->op->result_count; i++)
+        if (mw__plan_is_half(planner, planner->op->results[i]))
+            return true;
+    return false;
+}
+
 uint32_t mw__plan_origin(const mw__planner *planner, const mw_tensor *result)
 {
     return planner->rounding.origin != NULL ? planner->rounding.origin[result->id] : result->id;

@@ -178,6 +178,8 @@ unsigned mw__plan_rounds(const mw__planner *planner, const mw_tensor *result);
 uint32_t mw__plan_origin(const mw__planner *planner, const mw_tensor *result);
 /* True if the result is declared fp16. */
 bool mw__plan_is_half(const mw__planner *planner, const mw_tensor *result);
+/* True if a result of the operation that is planned is declared fp16. */
+bool mw__plan_makes_half(const mw__planner *planner);
 /* True for a widened port that fixed-point products alone read: its NaN are numbers (rules/fixed_point.h). */
 bool mw__plan_is_operand(const mw__planner *planner, const mw_tensor *result);
 /* Of a product of int8 numbers, whose sums are integers; else NULL. */

@@ -12,6 +12,8 @@ const char *mw__implementation_declines(const mw__implementation *row, const mw_
     };
     if (config->level < row->level)
         return missing[row->level];
+    if (row->approximates && config->exact)
+        return "sums of the products are asked for, by an option, the device or fp16";
     if (row->adds_freely && mw__config_sums(config) != MW__SUMS_FREE)
         return "products are added as on a chip";
     return row->declines != NULL ? row->declines(subject) : NULL;
@@ -29,7 +31,9 @@ const mw__implementation *mw__implementation_choose(mw__implementations list, co
 const mw__implementation *mw__plan_implementation(mw__planner *planner, mw__implementations list, const void *subject)
 {
     char text[512];
-    const mw__config *config = mw__plan_config(planner);
+    mw__config exact = *mw__plan_config(planner);
+    exact.exact = exact.exact || mw__plan_makes_half(planner);
+    const mw__config *config = &exact;
     const mw__implementation *taken = mw__implementation_choose(list, config, subject);
     mw__string_builder builder = mw__string_builder_begin(text, sizeof text);
     for (size_t i = 0; &list.rows[i] < taken; i++) {

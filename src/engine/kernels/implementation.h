@@ -14,6 +14,8 @@ typedef struct mw__implementation {
     mw__kernel_plan *plan; /* of families whose ways differ in their steps */
     mw__kernel *run;       /* of families whose ways differ in the kernel of one step */
     bool takes_packed;     /* of convolutions: expands a weight that stays as it is stored in parts */
+    bool approximates;     /* what it gives are no sums of the products: not where those are asked for
+                              (MW_ENGINE_EXACT_CONVOLUTION), on the model of the ANE, nor where fp16 is made of them */
     bool adds_freely;      /* adds products in its own order: never where sums are those of a chip */
 } mw__implementation;
 

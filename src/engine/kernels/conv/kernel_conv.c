@@ -384,6 +384,12 @@ mw__implementations mw__conv_implementations(void)
     static const mw__implementation rows[] = {
         MW__CONV_DEPTHWISE_ROW,
         MW__CONV_FEW_ROW,
+        {.name = "winograd",
+         .level = MW__LEVEL_BASE,
+         .declines = mw__conv_row_winograd_declines,
+         .plan = mw__plan_conv_row_winograd,
+         .approximates = true,
+         .adds_freely = true},
 #if MW_HAVE_AVX512
         {.name = "avx512",
          .level = MW__LEVEL_AVX512,

@@ -4,6 +4,7 @@
 #include "engine/kernels/conv/kernel_conv_packed.h"
 #include "engine/kernels/implementation.h"
 #include "engine/kernels/pattern_plans.h"
+#include "engine/kernels/winograd/winograd.h"
 #if MW_HAVE_AVX512
 #include "engine/kernels/conv/kernel_conv_avx512.h"
 #endif
@@ -42,6 +43,7 @@ static const char *few_decline(const void *subject)
 
 static const char *depthwise_declines(const void *request) { return mw__conv_depthwise_declines(request); }
 static const char *narrow_declines(const void *request) { return mw__conv_few_declines(request); }
+static const char *winograd_declines(const void *request) { return mw__winograd_declines(request); }
 #if MW_HAVE_AVX512
 static const char *frames_decline(const void *request) { return mw__conv_request_avx512_declines(request); }
 static const char *packed_declines(const void *request) { return mw__conv_packed_declines(request); }
@@ -55,6 +57,7 @@ static mw_status plan_request(mw__planner *planner, const mw__packed_request *re
     static const mw__implementation rows[] = {
         {.name = "depthwise", .level = MW__LEVEL_BASE, .declines = depthwise_declines},
         {.name = "few", .level = MW__LEVEL_AVX2, .declines = narrow_declines},
+        {.name = "winograd", .level = MW__LEVEL_BASE, .declines = winograd_declines, .approximates = true},
         {.name = "direct.few", .level = MW__LEVEL_BASE, .declines = few_decline},
 #if MW_HAVE_AVX512
         {.name = "avx512", .level = MW__LEVEL_AVX512, .declines = frames_decline},
@@ -67,6 +70,7 @@ static mw_status plan_request(mw__planner *planner, const mw__packed_request *re
     static request_plan *const plans[] = {
         mw__plan_conv_depthwise,
         mw__plan_conv_depthwise,
+        mw__plan_winograd_conv,
         mw__plan_conv_direct,
 #if MW_HAVE_AVX512
         mw__plan_conv_request_avx512,

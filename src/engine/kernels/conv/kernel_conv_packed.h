@@ -195,6 +195,8 @@ const char *mw__conv_row_few_declines(const void *op);
 const char *mw__conv_row_few_narrow_declines(const void *op);
 mw_status mw__plan_conv_row_packed(mw__planner *planner, const mw__op *op, mw_error *err);
 mw_status mw__plan_conv_row_depthwise(mw__planner *planner, const mw__op *op, mw_error *err);
+const char *mw__conv_row_winograd_declines(const void *op);
+mw_status mw__plan_conv_row_winograd(mw__planner *planner, const mw__op *op, mw_error *err);
 #define MW__CONV_PACKED_ROW                                                                                            \
     {                                                                                                                  \
         .name = "packed", .level = MW__LEVEL_BASE, .declines = mw__conv_row_packed_declines,                           \

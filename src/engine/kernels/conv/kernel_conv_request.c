@@ -1,5 +1,6 @@
 /* What conv and conv_transpose ask of the packed and depthwise kernels: the rows that both operations have. */
 #include "engine/kernels/conv/kernel_conv_packed.h"
+#include "engine/kernels/winograd/winograd.h"
 
 #include <string.h>
 
@@ -53,5 +54,18 @@ mw_status mw__plan_conv_row_depthwise(mw__planner *planner, const mw__op *op, mw
 {
     mw__packed_request request;
     return mw__conv_request_read(op, &request) ? mw__plan_conv_depthwise(planner, &request, err)
+                                               : mw__plan_check(planner, err);
+}
+
+const char *mw__conv_row_winograd_declines(const void *op)
+{
+    mw__packed_request request;
+    return mw__conv_request_read(op, &request) ? mw__winograd_declines(&request) : UNKNOWN;
+}
+
+mw_status mw__plan_conv_row_winograd(mw__planner *planner, const mw__op *op, mw_error *err)
+{
+    mw__packed_request request;
+    return mw__conv_request_read(op, &request) ? mw__plan_winograd_conv(planner, &request, err)
                                                : mw__plan_check(planner, err);
 }

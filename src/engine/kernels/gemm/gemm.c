@@ -39,6 +39,9 @@ void mw__gemm_pack_lanes(float *out, int64_t width, const mw__gemm_lanes *l)
 /* ---- the tile: out [TILE_M, TILE_N] = panel of A times columns of B ---- */
 
 typedef void tile_function(int64_t k, const float *a, const float *b, int64_t b_step, float *out, int64_t out_row);
+/* the same of an A that is not packed, with an element [r, p] at a[r * a_row + p * a_step] */
+typedef void free_function(int64_t k, const float *a, int64_t a_row, int64_t a_step, const float *b, int64_t b_step,
+                           float *out, int64_t out_row);
 
 /* `vector` holds `width` floats; load(p), splat(p) and fma(sum, x, y) are the instructions. Element [r, p] of A is at
  * a[r * a_row + p * a_step]. */
@@ -62,11 +65,15 @@ typedef void tile_function(int64_t k, const float *a, const float *b, int64_t b_
 
 /* The tile, and the strips of gemm_across.c, of one instruction set. */
 #define TILE_PARAMETERS  (int64_t k, const float *a, const float *b, int64_t b_step, float *out, int64_t out_row)
+#define FREE_PARAMETERS                                                                                                \
+    (int64_t k, const float *a, int64_t a_row, int64_t a_step, const float *b, int64_t b_step, float *out,             \
+     int64_t out_row)
 #define STRIP_PARAMETERS (int64_t k, const float *a, int64_t a_row, const float *b, float *out)
 #define SIXTEEN          enum { b_step = 16, out_row = 16 };
 #define EIGHT            enum { b_step = 8, out_row = 8 };
 #define FUNCTIONS(level, target, ...)                                                                                  \
     target static void tile_##level TILE_PARAMETERS SUMS(TILE_M, TILE_N, 1, TILE_M, __VA_ARGS__)                       \
+    target static void free_##level FREE_PARAMETERS SUMS(TILE_M, TILE_N, a_row, a_step, __VA_ARGS__)                   \
     target static void sixteen_##level STRIP_PARAMETERS{                                                               \
         SIXTEEN SUMS(6, 16, a_row, 1, __VA_ARGS__)} target static void eight_##level STRIP_PARAMETERS                  \
     {                                                                                                                  \
@@ -89,21 +96,23 @@ FUNCTIONS(base, , float, 1, 0.0f, PLAIN_LOAD, PLAIN_LOAD, PLAIN_FMA, PLAIN_STORE
 #endif
 
 /* A tile that is whole and new goes to C at once. */
-static void run_tile(tile_function *tile, const mw__gemm_tile *t)
+static void run_tile(tile_function *tile, free_function *lies_free, const mw__gemm_tile *t)
 {
     float sum[TILE_M * TILE_N];
-    if (t->rows == TILE_M && t->columns == TILE_N && !t->add) {
-        tile(t->k, t->a, t->b, t->b_step, t->c, t->c_row);
-        return;
-    }
-    tile(t->k, t->a, t->b, t->b_step, sum, TILE_N);
-    for (int64_t r = 0; r < t->rows; r++)
+    const bool at_once = t->rows == TILE_M && t->columns == TILE_N && !t->add;
+    float *const out = at_once ? t->c : sum;
+    const int64_t out_row = at_once ? t->c_row : TILE_N;
+    if (t->a_row == 1 && t->a_step == TILE_M)
+        tile(t->k, t->a, t->b, t->b_step, out, out_row);
+    else
+        lies_free(t->k, t->a, t->a_row, t->a_step, t->b, t->b_step, out, out_row);
+    for (int64_t r = 0; !at_once && r < t->rows; r++)
         for (int64_t j = 0; j < t->columns; j++)
             t->c[r * t->c_row + j] = t->add ? t->c[r * t->c_row + j] + sum[r * TILE_N + j] : sum[r * TILE_N + j];
 }
 
 #define SET(level)                                                                                                     \
-    static void run_tile_##level(const mw__gemm_tile *t) { run_tile(tile_##level, t); }                                \
+    static void run_tile_##level(const mw__gemm_tile *t) { run_tile(tile_##level, free_##level, t); }                  \
     static bool across_##level(const mw__gemm_shape *s, const float *a, const float *b, float *c, float *scratch)      \
     {                                                                                                                  \
         return mw__gemm_across(&(mw__gemm_strips){.sixteen = sixteen_##level, .eight = eight_##level}, s, a, b, c,     \
@@ -282,6 +291,12 @@ mw__gemm_code mw__plan_gemm_request(mw__planner *planner, mw__gemm_request reque
 mw__gemm_code mw__plan_gemm(mw__planner *planner, int64_t m, int64_t n, int64_t k)
 {
     return mw__plan_gemm_request(planner, (mw__gemm_request){.m = m, .n = n, .k = k});
+}
+
+const mw__gemm_set *mw__gemm_set_of(const mw__config *config)
+{
+    const mw__gemm_kernel *const kernel = mw__gemm_kernel_here(config);
+    return kernel != NULL ? kernel->set : SET_OF(config->level);
 }
 
 const mw__gemm_set *mw__gemm_blocks(const mw__gemm_code *code)

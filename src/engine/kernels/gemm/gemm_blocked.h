@@ -9,7 +9,8 @@
 #define MW__GEMM_DEPTH 256
 
 /* C [rows, columns] (+)= A [rows, k] B [k, columns]; a[r * a_row + p * a_step], one of the two is 1;
- * b[p * b_step + j]. */
+ * b[p * b_step + j]. Where `apart` of the set is 0, as many rows of A as a tile has are read, whatever is in them, and
+ * an A that is packed has a_step = rows of the set. */
 typedef struct mw__gemm_tile {
     int64_t rows, columns, k;
     int64_t a_row, a_step, b_step, c_row;
@@ -39,6 +40,9 @@ typedef struct mw__gemm_set {
     bool (*across)(const mw__gemm_shape *shape, const float *a, const float *b, float *c, float *scratch);
     size_t (*across_scratch)(int64_t m, int64_t k);
 } mw__gemm_set;
+
+/* That of the built-in code, whatever multiplies large products. */
+const mw__gemm_set *mw__gemm_set_of(const mw__config *config);
 
 /* Of any instruction set. */
 void mw__gemm_pack_lanes(float *out, int64_t width, const mw__gemm_lanes *lanes);

@@ -1,0 +1,53 @@
+/* What the convolutions by winograd.h share: numbers, the weight's values, frames. */
+#ifndef MW__ENGINE_KERNELS_WINOGRAD_WINOGRAD_PLAN_H
+#define MW__ENGINE_KERNELS_WINOGRAD_WINOGRAD_PLAN_H
+
+#include "engine/kernels/gemm/gemm_blocked.h"
+#include "engine/kernels/winograd/winograd.h"
+
+/* A convolution whose x and y are planes. */
+typedef struct mw__winograd_shape {
+    int64_t examples, inputs, outputs;
+    int64_t in[2], out[2], before[2];
+} mw__winograd_shape;
+
+/* With its code. */
+typedef struct mw__winograd {
+    mw__winograd_shape shape;
+    const mw__winograd_code *code;
+    const mw__winograd_form *form;
+    const mw__packed_code *turn; /* transposes */
+    const mw__gemm_set *set;     /* multiplies */
+    int64_t pairs;               /* of points */
+    int64_t columns, panels;     /* outputs of a panel of the weight's values, and how many */
+    int64_t weight_point;        /* floats between pairs of points of it */
+} mw__winograd;
+
+/* Of a request that the rows take (winograd_choice.c), where the sides of tiles are known. */
+void mw__winograd_init(mw__winograd *w, const mw__planner *planner, const mw__packed_request *request, int64_t side);
+/* The values of a weight, [panels, points^2, inputs, columns] floats, by a step of its own. */
+uint32_t mw__winograd_plan_weight(mw__planner *planner, const mw__winograd *w, const mw__packed_request *request);
+
+/* A row of tiles, or a part of one. */
+typedef struct mw__winograd_strip {
+    int64_t example, row, column; /* of y, of its first tile */
+    int64_t tiles;
+} mw__winograd_strip;
+
+/* How tiles are cut into strips. */
+typedef struct mw__winograd_cut {
+    int64_t side;
+    int64_t tiles, strip;  /* of a row; of a strip, at most */
+    int64_t across, down;  /* strips of a row, rows */
+} mw__winograd_cut;
+
+mw__winograd_cut mw__winograd_cut_of(const int64_t out[2], int64_t side, int64_t most);
+/* Strips are numbered over all examples. */
+mw__winograd_strip mw__winograd_strip_of(const mw__winograd_cut *cut, int64_t at);
+
+/* Rows [row, row + rows) and columns [column, column + columns) of up to a vector of planes, each of extent[0] *
+ * extent[1], to frame [rows, columns, width]; zeros beyond the planes, and of channels that are not there. */
+void mw__winograd_read(const mw__winograd *w, const float *planes, const int64_t extent[2], int64_t channels,
+                       const int64_t from[2], const int64_t count[2], float *frame);
+
+#endif
