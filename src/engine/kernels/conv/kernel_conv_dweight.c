@@ -10,6 +10,7 @@
 #include "engine/kernels/conv/kernel_conv_direct.h"
 #include "engine/kernels/implementation.h"
 #include "engine/kernels/reduce/simd_reduce.h"
+#include "engine/kernels/winograd/winograd.h"
 
 #include <string.h>
 
@@ -382,11 +383,15 @@ mw_status mw__plan_conv_dweight(mw__planner *planner, const mw__conv_dweight_mat
 {
     static const mw__implementation rows[] = {
         {.name = "depthwise", .level = MW__LEVEL_BASE, .declines = mw__conv_dweight_depthwise_declines},
+        {.name = "winograd",
+         .level = MW__LEVEL_BASE,
+         .declines = mw__winograd_dweight_declines,
+         .approximates = true,
+         .adds_freely = true},
         {.name = "packed", .level = MW__LEVEL_BASE, .declines = packed_declines},
         {.name = "direct"},
     };
-    const mw__implementation *taken = mw__plan_implementation(planner, MW__IMPLEMENTATIONS(rows), match);
-    if (taken == &rows[0])
-        return mw__plan_conv_dweight_depthwise(planner, match, err);
-    return taken == &rows[1] ? mw__plan_conv_dweight_packed(planner, match, err) : plan_direct(planner, match, err);
+    static mw_status (*const plans[])(mw__planner *, const mw__conv_dweight_match *, mw_error *) = {
+        mw__plan_conv_dweight_depthwise, mw__plan_winograd_dweight, mw__plan_conv_dweight_packed, plan_direct};
+    return plans[mw__plan_implementation(planner, MW__IMPLEMENTATIONS(rows), match) - rows](planner, match, err);
 }

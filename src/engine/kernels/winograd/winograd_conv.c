@@ -54,17 +54,14 @@ static void read_strip(const winograd_block *s, const float *x, const mw__winogr
                        const winograd_scratch *scratch)
 {
     const mw__winograd_shape *h = &s->w.shape;
-    const int64_t width = s->w.code->width, area = h->in[0] * h->in[1];
-    const int64_t from[2] = {strip->row - h->before[0], strip->column - h->before[1]};
-    const int64_t count[2] = {s->w.form->points, strip->tiles * s->cut.side + 2};
-    const float *rows[MW__WINOGRAD_POINTS];
-    for (int64_t i = 0; i < count[0]; i++)
-        rows[i] = scratch->frame + i * count[1] * width;
-    for (int64_t c = 0; c < h->inputs; c += width) {
-        mw__winograd_read(&s->w, x + (strip->example * h->inputs + c) * area, h->in, h->inputs - c, from, count,
-                          scratch->frame);
-        s->w.form->x(rows, strip->tiles, scratch->x + tile * s->lanes + c, s->x_point, s->lanes);
-    }
+    const mw__winograd_planes planes = {.planes = x + strip->example * h->inputs * h->in[0] * h->in[1],
+                                        .channels = h->inputs,
+                                        .extent = {h->in[0], h->in[1]},
+                                        .from = {strip->row - h->before[0], strip->column - h->before[1]},
+                                        .rows = s->w.form->points,
+                                        .columns = strip->tiles * s->cut.side + 2,
+                                        .values = s->w.form->x};
+    mw__winograd_take(&s->w, &planes, strip->tiles, scratch->frame, scratch->x + tile * s->lanes, s->x_point, s->lanes);
 }
 
 /* M of a panel of outputs, from weight [points^2, inputs, columns]. */

@@ -45,9 +45,16 @@ mw__winograd_cut mw__winograd_cut_of(const int64_t out[2], int64_t side, int64_t
 /* Strips are numbered over all examples. */
 mw__winograd_strip mw__winograd_strip_of(const mw__winograd_cut *cut, int64_t at);
 
-/* Rows [row, row + rows) and columns [column, column + columns) of up to a vector of planes, each of extent[0] *
- * extent[1], to frame [rows, columns, width]; zeros beyond the planes, and of channels that are not there. */
-void mw__winograd_read(const mw__winograd *w, const float *planes, const int64_t extent[2], int64_t channels,
-                       const int64_t from[2], const int64_t count[2], float *frame);
+/* Planes [channels, extent[0], extent[1]] of which tiles are taken from row from[0] and column from[1] on; `rows` of them
+ * make a row of tiles, and `columns` a strip. What is beyond the planes is 0. */
+typedef struct mw__winograd_planes {
+    const float *planes;
+    int64_t channels, extent[2], from[2], rows, columns;
+    mw__winograd_values *values;
+} mw__winograd_planes;
+
+/* The values of a strip: out [points^2, tiles, channels rounded up to vectors]. frame: [rows, columns, width] */
+void mw__winograd_take(const mw__winograd *w, const mw__winograd_planes *of, int64_t tiles, float *frame, float *out,
+                       int64_t point, int64_t tile);
 
 #endif

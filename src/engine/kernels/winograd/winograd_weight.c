@@ -124,19 +124,33 @@ mw__winograd_strip mw__winograd_strip_of(const mw__winograd_cut *cut, int64_t at
                                 .tiles = mw__i64_min(cut->strip, cut->tiles - first)};
 }
 
-void mw__winograd_read(const mw__winograd *w, const float *planes, const int64_t extent[2], int64_t channels,
-                       const int64_t from[2], const int64_t count[2], float *frame)
+/* A vector of planes, of which `here` are there, to the frame. */
+static void read_planes(const mw__winograd *w, const mw__winograd_planes *of, const float *planes, int64_t here,
+                        float *frame)
 {
-    const int64_t width = w->code->width, here = mw__i64_clamp(channels, 0, width);
-    const int64_t low = mw__i64_clamp(-from[1], 0, count[1]), high = mw__i64_clamp(extent[1] - from[1], low, count[1]);
-    for (int64_t i = 0; i < count[0]; i++, frame += count[1] * width) {
-        const int64_t row = from[0] + i;
-        const bool inside = row >= 0 && row < extent[0] && here > 0 && high > low;
+    const int64_t width = w->code->width, left = of->from[1], area = of->extent[0] * of->extent[1];
+    const int64_t low = mw__i64_clamp(-left, 0, of->columns), high = mw__i64_clamp(of->extent[1] - left, low, of->columns);
+    for (int64_t i = 0; i < of->rows; i++, frame += of->columns * width) {
+        const int64_t row = of->from[0] + i;
+        const bool inside = row >= 0 && row < of->extent[0] && high > low;
         const int64_t begin = inside ? low : 0, end = inside ? high : 0;
         memset(frame, 0, (size_t)(begin * width) * sizeof *frame);
         if (inside)
-            w->turn->transpose(planes + row * extent[1] + from[1] + low, extent[0] * extent[1], here, high - low, width,
+            w->turn->transpose(planes + row * of->extent[1] + left + low, area, here, high - low, width,
                                frame + low * width, width);
-        memset(frame + end * width, 0, (size_t)((count[1] - end) * width) * sizeof *frame);
+        memset(frame + end * width, 0, (size_t)((of->columns - end) * width) * sizeof *frame);
+    }
+}
+
+void mw__winograd_take(const mw__winograd *w, const mw__winograd_planes *of, int64_t tiles, float *frame, float *out,
+                       int64_t point, int64_t tile)
+{
+    const int64_t width = w->code->width, area = of->extent[0] * of->extent[1];
+    const float *rows[MW__WINOGRAD_POINTS];
+    for (int64_t i = 0; i < of->rows; i++)
+        rows[i] = frame + i * of->columns * width;
+    for (int64_t c = 0; c < of->channels; c += width) {
+        read_planes(w, of, of->planes + c * area, mw__i64_min(width, of->channels - c), frame);
+        of->values(rows, tiles, out + c, point, tile);
     }
 }
