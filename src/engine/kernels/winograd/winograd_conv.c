@@ -6,9 +6,10 @@
 
 #include <string.h>
 
-#define VALUES 131072 /* floats of x's values, about: 512 KB, part of the second-level cache */
-#define TILES  112    /* of a block, at most */
-#define APART  16     /* floats between pairs of points, so that they are not at the same place of the caches */
+#define TILES      28  /* of a block, about */
+#define TILES_MANY 56  /* of many inputs, for which the weight's values come from far */
+#define INPUTS     256 /* so many */
+#define APART      16  /* floats between pairs of points, so that they are not at the same place of the caches */
 
 typedef struct winograd_block {
     mw__winograd w;
@@ -162,8 +163,7 @@ static void choose_block(const mw__planner *planner, winograd_block *s)
 {
     const mw__winograd_shape *h = &s->w.shape;
     s->lanes = mw__i64_round_up(h->inputs, s->w.code->width);
-    const int64_t rows = s->w.set->rows, fit = VALUES / (s->w.pairs * s->lanes) / rows * rows;
-    const int64_t most = mw__i64_clamp(fit, rows, TILES);
+    const int64_t rows = s->w.set->rows, most = h->inputs < INPUTS ? TILES : TILES_MANY;
     s->cut = mw__winograd_cut_of(h->out, s->w.form->side, most);
     const int64_t all = h->examples * s->cut.across * s->cut.down, partitions = mw__plan_partitions(planner);
     s->strips = mw__i64_clamp(most / s->cut.strip, 1, all);
@@ -180,7 +180,7 @@ mw_status mw__plan_winograd_conv(mw__planner *planner, const mw__packed_request 
     winograd_block *s = mw__plan_block(planner, sizeof *s);
     if (s == NULL)
         return mw__plan_check(planner, err);
-    mw__winograd_init(&s->w, planner, r, 4);
+    mw__winograd_init(&s->w, planner, r);
     choose_block(planner, s);
     s->has_bias = r->bias != NULL;
     const mw__winograd_shape *h = &s->w.shape;
@@ -202,16 +202,4 @@ mw_status mw__plan_winograd_conv(mw__planner *planner, const mw__packed_request 
     mw__step_write(planner, step, mw__plan_buffer(planner, r->result), access,
                    (size_t)(h->outputs * h->out[0] * h->out[1]) * sizeof(float));
     return mw__plan_check(planner, err);
-}
-
-const char *mw__winograd_declines(const mw__packed_request *r)
-{
-    const mw__conv_window *w = &r->window;
-    if (r->groups != 1 || !mw__conv_is_plane(w) || w->kernel[1] != 3 || w->kernel[2] != 3 || w->stride[1] != 1 ||
-        w->stride[2] != 1 || w->dilation[1] != 1 || w->dilation[2] != 1)
-        return "no kernel of 3 x 3 that moves by one";
-    const mw_shape x = mw__shape_of(r->x), y = mw__shape_of(r->result);
-    if (x.dim[1] < 64 || y.dim[1] < 64 || w->out[1] < 8 || w->out[2] < 8)
-        return "few";
-    return NULL;
 }

@@ -9,12 +9,13 @@
 
 #include <string.h>
 
-#define OUTPUTS 48 /* of a unit, about */
-#define INPUTS  64 /* likewise, at most */
-#define TILES   56 /* of a block */
-#define APART   16 /* floats between pairs of points, so that they are not at the same place of the caches */
-#define TAPS    9
-#define WIDTH   16 /* at most */
+#define OUTPUTS       64 /* of a unit, at most */
+#define OUTPUTS_LEAST 16
+#define INPUTS        128
+#define TILES         48 /* of a block, at most, or a strip */
+#define APART         16 /* floats between pairs of points, so that they are not at the same place of the caches */
+#define TAPS          9
+#define WIDTH         16 /* at most */
 
 typedef struct dweight_block {
     mw__winograd w;
@@ -173,30 +174,34 @@ static void dweight_run(const mw__kernel_call *call)
 
 /* ---- planning ---- */
 
-#include <stdlib.h>
-static int tune(const char*n,int d){const char*e=getenv(n);return e?atoi(e):d;}
+/* Blocks depend on the shape alone, since sums begin anew with each. Units are halved until every partition has enough
+ * to do, which changes no sum. */
 static void choose_units(const mw__planner *planner, dweight_block *s)
 {
     const mw__winograd_shape *h = &s->w.shape;
-    const int64_t rows = s->w.set->rows, width = s->w.code->width;
-    s->cut = mw__winograd_cut_of(h->out, s->w.form->side, tune("T",TILES));
-    s->strips = mw__i64_clamp(tune("T",TILES) / s->cut.strip, 1, h->examples * s->cut.across * s->cut.down);
+    const int64_t rows = s->w.set->rows, columns = s->w.set->columns, partitions = mw__plan_partitions(planner);
+    s->cut = mw__winograd_cut_of(h->out, s->w.form->side, TILES);
+    s->strips = mw__i64_clamp(TILES / s->cut.strip, 1, h->examples * s->cut.across * s->cut.down);
     s->tiles = s->strips * s->cut.strip;
-    s->output_parts = mw__i64_divide_up(h->outputs, tune("OB",OUTPUTS));
-    s->input_parts = mw__i64_divide_up(h->inputs, tune("IB",INPUTS));
-    s->outputs = mw__i64_round_up(mw__i64_divide_up(h->outputs, s->output_parts), 1);
-    s->inputs = mw__i64_round_up(mw__i64_divide_up(h->inputs, s->input_parts), s->w.set->columns);
+    int64_t outputs = OUTPUTS, inputs = INPUTS;
+    while (mw__i64_divide_up(h->outputs, outputs) * mw__i64_divide_up(h->inputs, inputs) < partitions &&
+           (outputs > OUTPUTS_LEAST || inputs > columns))
+        if (outputs > OUTPUTS_LEAST)
+            outputs /= 2;
+        else
+            inputs /= 2;
+    s->outputs = mw__i64_divide_up(h->outputs, mw__i64_divide_up(h->outputs, outputs));
+    s->inputs = mw__i64_round_up(mw__i64_divide_up(h->inputs, mw__i64_divide_up(h->inputs, inputs)), columns);
     s->output_parts = mw__i64_divide_up(h->outputs, s->outputs);
     s->input_parts = mw__i64_divide_up(h->inputs, s->inputs);
-    s->x_lanes = mw__i64_round_up(s->inputs, s->w.set->columns);
-    s->dy_lanes = mw__i64_round_up(s->outputs, width);
+    s->x_lanes = s->inputs;
+    s->dy_lanes = mw__i64_round_up(s->outputs, s->w.code->width);
     s->x_point = s->tiles * s->x_lanes + APART;
-    s->dy_point = s->tiles * s->dy_lanes + mw__i64_round_up(rows, 16);
+    s->dy_point = s->tiles * s->dy_lanes + mw__i64_round_up(rows, APART);
     s->sum_point = s->outputs * s->x_lanes + APART;
-    (void)planner;
 }
 
-static mw__packed_request dweight_request(const mw__conv_dweight_match *match)
+mw__packed_request mw__winograd_dweight_request(const mw__conv_dweight_match *match)
 {
     return (mw__packed_request){.x = match->x,
                                 .result = match->dy,
@@ -204,19 +209,13 @@ static mw__packed_request dweight_request(const mw__conv_dweight_match *match)
                                 .groups = match->numbers.groups};
 }
 
-const char *mw__winograd_dweight_declines(const void *match)
-{
-    const mw__packed_request request = dweight_request(match);
-    return mw__winograd_declines(&request);
-}
-
 mw_status mw__plan_winograd_dweight(mw__planner *planner, const mw__conv_dweight_match *match, mw_error *err)
 {
     dweight_block *s = mw__plan_block(planner, sizeof *s);
     if (s == NULL)
         return mw__plan_check(planner, err);
-    const mw__packed_request request = dweight_request(match);
-    mw__winograd_init(&s->w, planner, &request, 4);
+    const mw__packed_request request = mw__winograd_dweight_request(match);
+    mw__winograd_init(&s->w, planner, &request);
     choose_units(planner, s);
     s->has_bias = match->dbias != NULL;
     s->plane = MW__DISPATCH(add_planes, mw__plan_level(planner));

@@ -23,8 +23,12 @@ typedef struct mw__winograd {
     int64_t weight_point;        /* floats between pairs of points of it */
 } mw__winograd;
 
-/* Of a request that the rows take (winograd_choice.c), where the sides of tiles are known. */
-void mw__winograd_init(mw__winograd *w, const mw__planner *planner, const mw__packed_request *request, int64_t side);
+/* Of tiles, of a request that is taken (winograd_choice.c). */
+int64_t mw__winograd_side(const mw__packed_request *request);
+/* The request of a gradient by the weight: without a weight, and dy is the result. */
+mw__packed_request mw__winograd_dweight_request(const mw__conv_dweight_match *match);
+
+void mw__winograd_init(mw__winograd *w, const mw__planner *planner, const mw__packed_request *request);
 /* The values of a weight, [panels, points^2, inputs, columns] floats, by a step of its own. */
 uint32_t mw__winograd_plan_weight(mw__planner *planner, const mw__winograd *w, const mw__packed_request *request);
 

@@ -84,7 +84,7 @@ static const mw__winograd_code *code_of(mw__level level)
 
 #define APART 16 /* floats, so that pairs of points are not at the same place of the caches */
 
-void mw__winograd_init(mw__winograd *w, const mw__planner *planner, const mw__packed_request *r, int64_t side)
+void mw__winograd_init(mw__winograd *w, const mw__planner *planner, const mw__packed_request *r)
 {
     const mw__conv_window *window = &r->window;
     const mw_shape x = mw__shape_of(r->x), y = mw__shape_of(r->result);
@@ -95,7 +95,7 @@ void mw__winograd_init(mw__winograd *w, const mw__planner *planner, const mw__pa
         w->shape.before[i] = r->transposed ? 2 - window->before[i + 1] : window->before[i + 1];
     }
     w->code = code_of(mw__plan_level(planner));
-    w->form = &w->code->form[side == 2];
+    w->form = &w->code->form[mw__winograd_side(r) == 2];
     w->turn = mw__packed_code_of(mw__plan_level(planner));
     w->set = mw__gemm_set_of(mw__plan_config(planner));
     w->pairs = w->form->points * w->form->points;
