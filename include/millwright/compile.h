@@ -104,6 +104,11 @@ typedef struct mw_compile_options {
     mw_passes passes;         /* what is left out, and who hears of the passes */
     const char *cache_folder; /* not NULL: what is compiled is kept there, and taken from there if it was compiled
                                * before (docs/cache.md); made if it is missing. A path of less than 1024 bytes */
+    bool exact_convolution;   /* convolutions of fp32 on the engine's CPU add the products themselves. Without it those
+                               * of 3 x 3 may be computed by Winograd's way, in half the time and with two to three
+                               * times the rounding error (docs/numerics.md), as MW_ENGINE_EXACT_CONVOLUTION=0 has it,
+                               * which goes before it. Without effect on the ANE, whose model always adds them, and on
+                               * Espresso */
 } mw_compile_options;
 
 /** Returns the default options. */

@@ -17,6 +17,7 @@ static struct {
     const char **shapes, **extents;
     const char *function, *device, *profile, *cache;
     long long threads, batch, seed;
+    bool exact_convolution;
 } given;
 
 const tool_option tool_reading_options[] = {
@@ -33,6 +34,8 @@ const tool_option tool_running_options[] = {
     {"profile", '\0', TOOL_TEXT, &given.profile, "arithmetic of that model: h13 to h17, h18g, ieee",
      .argument = "NAME"},
     {"threads", 't', TOOL_INTEGER, &given.threads, "0 = one for each processor", .argument = "N", .high = 1024},
+    {"exact-convolution", '\0', TOOL_FLAG, &given.exact_convolution,
+     "convolutions add the products themselves: no Winograd"},
     {"batch", 'b', TOOL_INTEGER, &given.batch, "examples of one run", .argument = "N", .low = 1, .high = INT32_MAX},
     {"cache", '\0', TOOL_TEXT, &given.cache, "folder where what is compiled is kept", .argument = "FOLDER"},
     TOOL_OPTIONS_END,
@@ -144,6 +147,7 @@ bool tool_compile_options(mw_compile_options *out)
     out->threads = (int)given.threads;
     out->seed = (uint64_t)given.seed;
     out->profile = given.profile;
+    out->exact_convolution = given.exact_convolution;
     out->cache_folder = given.cache;
     out->function = given.function;
     if (given.device != NULL && !tool_parse_device(given.device, &out->device))

@@ -604,6 +604,7 @@ mw_compile_options._fields_ = [
     ("allocator", POINTER(mw_allocator)), ("keep_folder", c_char_p), ("chip", c_int), ("strict", c_bool),
     ("function", c_char_p), ("profile", c_char_p), ("max_plans", c_int), ("share", mw_share),
     ("flush_subnormals", c_bool), ("passes", mw_passes), ("cache_folder", c_char_p),
+    ("exact_convolution", c_bool),
 ]
 mw_coreml_info._fields_ = [
     ("description", POINTER(mw_description)), ("specification", c_int), ("kind", c_char_p), ("name", c_char_p),

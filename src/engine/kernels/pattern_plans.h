@@ -110,6 +110,10 @@ typedef struct mw__conv_max_pool_match {
     uint32_t *argmax; /* where the buffer of what is taken is to be put; NULL: it is not wanted */
 } mw__conv_max_pool_match;
 
+/* Whether fp32 convolutions of that kind are computed by Winograd's way (kernels/winograd) rather than joined with what
+ * is before or after them: then results do not depend on what is fused. */
+bool mw__conv_approximates(const mw__op *conv, const mw__config *config);
+
 bool mw__conv_max_pool_suits(const mw__conv_max_pool_match *match, const mw__config *config, int partitions);
 
 /* conv of the gradient of a pooling, by what that took. */

@@ -33,7 +33,7 @@ typedef struct mw__dispatch_options {
     bool profiling;           /* asked of the compiler, where it has a switch for it */
     uint64_t mask;
     uint64_t threads; /* 0 = the library's default */
-    bool flush_subnormals;
+    bool flush_subnormals, exact_convolution;
     const char *custom;  /* custom ANE compiler options, or NULL */
     const char *profile; /* of the ANE model, or NULL */
     const char *off;     /* passes and rules that the engine leaves out, or NULL */

@@ -80,6 +80,7 @@ static mw_status compiler_prepare(const mw__dispatch_options *o, compiler_set *s
         MW_TRY(MW__E5RT(symbols, e5_compiler_config_options_set_cache_bundle_location, set->config, o->cache_folder));
     MW_TRY(set_variable(symbols, set->config, "MW_ENGINE_PROFILE", o->profile, err));
     MW_TRY(set_variable(symbols, set->config, "MW_ENGINE_SUBNORMALS", o->flush_subnormals ? "flushed" : NULL, err));
+    MW_TRY(set_variable(symbols, set->config, "MW_ENGINE_EXACT_CONVOLUTION", o->exact_convolution ? "1" : NULL, err));
     MW_TRY(set_variable(symbols, set->config, "MW_PASSES_OFF", o->off, err));
     MW_TRY(MW__E5RT(symbols, e5_compiler_create_with_config, &set->compiler, set->config));
     MW_TRY(MW__E5RT(symbols, e5_compiler_options_create, &set->options));

@@ -79,6 +79,7 @@ mw_status mw__target_resolve(const mw_compile_options *options, mw__target *out,
         out->device = mw__device_find(default_device(&out->symbols));
     out->threads = (uint64_t)options->threads;
     out->flush_subnormals = options->flush_subnormals;
+    out->exact_convolution = options->exact_convolution;
     if (out->device->engine == NULL && out->symbols.provider == MW_PROVIDER_ENGINE)
         return mw__fail(err, MW_ERROR_UNSUPPORTED, "the engine has no GPU; use MW_DEVICE_CPU or MW_DEVICE_ANE");
     return MW_OK;

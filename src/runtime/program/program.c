@@ -229,6 +229,7 @@ static mw_status compile_dispatch(compilation *c, mw_error *err)
                                           .off = c->request->options->passes.off,
                                           .log = c->log,
                                           .flush_subnormals = target->flush_subnormals,
+                                          .exact_convolution = target->exact_convolution,
                                           .name = "main",
                                           .port_count = program->port_count}; /* or more, in parts */
     MW_TRY(mw__program_cut(program, c->request, c->legal, err));

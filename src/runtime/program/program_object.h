@@ -30,7 +30,7 @@ typedef struct mw__target {
     mw__symbols symbols;
     const mw__device_traits *device;
     uint64_t threads; /* 0 = the library's default */
-    bool flush_subnormals;
+    bool flush_subnormals, exact_convolution;
     const mw__chip_row *chip;
     char profile[MW__ARITHMETIC_TEXT]; /* of the ANE model */
     mw__arithmetic arithmetic;         /* which that is */

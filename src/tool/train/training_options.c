@@ -104,6 +104,7 @@ static void take_compile(const training *t, mw_compile_options *out)
         return;
     out->chip = said->chip;
     out->profile = said->profile;
+    out->exact_convolution = said->exact_convolution;
     out->passes = said->passes;
 }
 

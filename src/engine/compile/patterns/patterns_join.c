@@ -25,6 +25,8 @@ static const char *refuse_pool(const mw__finder *f, const mw__conv_max_pool_matc
         return "it pools no conv";
     if (match->conv != NULL && f->rounding->wanted != NULL)
         return "results are rounded to fp16";
+    if (match->conv != NULL && mw__conv_approximates(match->conv, f->config))
+        return "Winograd's way takes the convolution";
     if (match->relu && mw__pattern_is_rounded(f, mw__arg(match->pool, "x")))
         return "that of relu is rounded";
     return mw__conv_max_pool_suits(match, f->config, f->partitions)
@@ -189,7 +191,7 @@ mw_status mw__match_conv_by_argmax(mw__finder *f, size_t at, mw_error *err)
     const mw__unpool_match *unpool = source != NULL ? source->match : NULL;
     if (unpool == NULL)
         return mw__pattern_decline(f, "x is no gradient of a joined pooling");
-    if (!mw__conv_by_argmax_suits(conv, unpool->pool))
+    if (mw__conv_approximates(conv, f->config) || !mw__conv_by_argmax_suits(conv, unpool->pool))
         return mw__pattern_decline(f, "the kernel has no such convolution");
     mw__conv_by_argmax_match *match = mw__arena_alloc(f->arena, 1, sizeof *match, err);
     mw__pattern *pattern = match != NULL ? mw__pattern_put(f, at, match, err) : NULL;

@@ -126,6 +126,13 @@ const char *mw__winograd_dweight_declines(const void *match)
     return declines(&request, 0.0);
 }
 
+bool mw__conv_approximates(const mw__op *conv, const mw__config *config)
+{
+    mw__packed_request request;
+    return !config->exact && config->level > MW__LEVEL_REF && mw__config_sums(config) == MW__SUMS_FREE &&
+           mw__conv_request_read(conv, &request) && mw__winograd_declines(&request) == NULL;
+}
+
 int64_t mw__winograd_side(const mw__packed_request *r)
 {
     const choice_size size = size_of(r);
