@@ -35,7 +35,7 @@ const tool_option tool_running_options[] = {
      .argument = "NAME"},
     {"threads", 't', TOOL_INTEGER, &given.threads, "0 = one for each processor", .argument = "N", .high = 1024},
     {"exact-convolution", '\0', TOOL_FLAG, &given.exact_convolution,
-     "convolutions add the products themselves: no Winograd"},
+     "convolutions add the products themselves: no Winograd", .argument = NULL},
     {"batch", 'b', TOOL_INTEGER, &given.batch, "examples of one run", .argument = "N", .low = 1, .high = INT32_MAX},
     {"cache", '\0', TOOL_TEXT, &given.cache, "folder where what is compiled is kept", .argument = "FOLDER"},
     TOOL_OPTIONS_END,

@@ -111,8 +111,8 @@ static void scatter_plane(const mw__kernel_call *call, void *sums, int64_t plane
 }
 
 /* Sums of single elements, with rows that are known: those of one batch of indices. */
-static void add_elements(const int32_t *rows, const float *update, int64_t count, int64_t begin, int64_t end,
-                         float *sums)
+static void add_to_rows(const int32_t *rows, const float *update, int64_t count, int64_t begin, int64_t end,
+                        float *sums)
 {
     for (int64_t i = 0; i < count; i++)
         if (rows[i] >= begin && rows[i] < end)
@@ -136,8 +136,8 @@ static void scatter_elements(const mw__kernel_call *call)
             for (int64_t i = 0; i < p->count; i++)
                 rows[i] = (int32_t)mw__indexed_row(p, call->in[1], plane, i, 0);
         batch = plane / p->outer;
-        add_elements(rows, (const float *)call->in[2] + plane * p->count, p->count,
-                     call->begin > first ? call->begin - first : 0, last < p->rows ? last : p->rows, sums + first);
+        add_to_rows(rows, (const float *)call->in[2] + plane * p->count, p->count,
+                    call->begin > first ? call->begin - first : 0, last < p->rows ? last : p->rows, sums + first);
     }
 }
 
