@@ -42,5 +42,7 @@ mw_tensor *mw__conv_dbias(mw_tensor *dy);
 mw_tensor *mw__conv_add_bias(mw_tensor *y, mw_tensor *bias);
 /* The weight with dilation - 1 zeros between its elements. */
 mw_tensor *mw__conv_dilate_weight(mw_tensor *weight, const int64_t *dilation);
+/* The weight of which `wide` is made so, and the dilation of each spatial axis; NULL if it is nothing like that. */
+const mw_tensor *mw__conv_undilated(const mw_tensor *wide, int64_t *out_dilation);
 
 #endif

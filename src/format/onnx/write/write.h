@@ -101,6 +101,10 @@ const char *mw__onnx_name_of(mw__onnx_writer *w, mw_tensor *value);
 const char *mw__onnx_operand(mw__onnx_writer *w, const mw__op *op, const char *argument); /* NULL if absent */
 const char *mw__onnx_result(const mw__onnx_writer *w, const mw__op *op, size_t index);
 
+/* The weight of a conv without the zeros of a dilation, and the dilation of each spatial axis: MIL says one of
+ * constants alone, ONNX of any weight. NULL if there are none. */
+const mw_tensor *mw__onnx_undilated(const mw__op *op, int64_t *dilation);
+
 /* New initializers: of a copy of the elements; a scalar; a vector of int64. */
 const char *mw__onnx_tensor(mw__onnx_writer *w, mw_dtype dtype, mw_shape shape, const void *data);
 const char *mw__onnx_number(mw__onnx_writer *w, mw_dtype dtype, double value);

@@ -56,9 +56,14 @@ static void mark(mw__onnx_writer *w, const mw__block *body);
 
 static void mark_op(mw__onnx_writer *w, const mw__op *op)
 {
+    int64_t dilation[MW_RANK_MAX];
+    const mw_tensor *narrow = mw__onnx_undilated(op, dilation);
+    if (narrow != NULL)
+        w->needed[narrow->id] = true;
     for (size_t s = 0; s < op->slot_count; s++)
         for (size_t k = 0; k < op->slots[s].count; k++)
-            need(w, &op->slots[s].operands[k]);
+            if (narrow == NULL || strcmp(op->slots[s].name, "weight") != 0)
+                need(w, &op->slots[s].operands[k]);
     for (size_t i = 0; i < op->block_count; i++)
         mark(w, op->blocks[i]);
 }

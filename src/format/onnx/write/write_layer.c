@@ -1,6 +1,7 @@
 /* Products, convolution, pooling, softmax and norms. */
 #include "format/onnx/write/write_args.h"
 #include "graph/geometry/window.h"
+#include "graph/patterns/conv.h"
 
 #include <math.h>
 #include <string.h>
@@ -128,9 +129,38 @@ static void convolve_padded(mw__onnx_writer *w, const mw__op *op, const char *op
     put_pads(w, op, convolve(w, op, operation, weight), mw__arg_shape(op, "weight").dim + 2);
 }
 
+/* Borders by themselves depend on the extents of x: where those are open, the kernel stays wide. */
+const mw_tensor *mw__onnx_undilated(const mw__op *op, int64_t *dilation)
+{
+    int64_t own[MW_RANK_MAX];
+    size_t count = 0;
+    if (op->row == NULL || strcmp(op->kind, "conv") != 0 || mw__onnx_is_mixed(op))
+        return NULL;
+    bool plain = mw_shape_count(mw__arg_shape(op, "x")) >= 0;
+    const bool said = mw__arg_present(op, "dilations") && mw__arg_ints(op, "dilations", own, MW_RANK_MAX, &count);
+    for (size_t i = 0; said && i < count; i++)
+        plain = plain && own[i] == 1;
+    return plain ? mw__conv_undilated(mw__arg(op, "weight"), dilation) : NULL;
+}
+
 void mw__onnx_write_conv(mw__onnx_writer *w, const mw__op *op, const char *operation)
 {
-    convolve_padded(w, op, operation, arg(w, op, "weight"));
+    int64_t dilation[MW_RANK_MAX];
+    const mw_tensor *narrow = mw__onnx_undilated(op, dilation);
+    if (narrow == NULL) {
+        convolve_padded(w, op, operation, arg(w, op, "weight"));
+        return;
+    }
+    const size_t axes = (size_t)mw__arg_shape(op, "weight").rank - 2;
+    const char *const in[] = {arg(w, op, "x"), mw__onnx_name_of(w, (mw_tensor *)narrow), arg(w, op, "bias")};
+    pb_node *node = mw__onnx_node_of(w, operation, result(w, op), in, 3);
+    int64_t groups = 1;
+    mw__arg_int(op, "groups", &groups);
+    mw__onnx_put_int(w, node, "group", groups);
+    mw__onnx_put_ints(w, node, "kernel_shape", mw_tensor_shape(narrow).dim + 2, axes);
+    put_numbers(w, op, node, "strides", "strides");
+    mw__onnx_put_ints(w, node, "dilations", dilation, axes);
+    put_pads(w, op, node, mw__arg_shape(op, "weight").dim + 2); /* the wide kernel covers as much */
 }
 
 /* One number, or one for each channel of the result, beside a weight [O, ..]. */
