@@ -58,8 +58,8 @@ mw_tensor *zoo_group_norm(mw_tensor *x, int64_t groups, const char *name, ...) _
 /** A dense layer over the last axis. */
 mw_tensor *zoo_dense(mw_tensor *x, int64_t units, const char *name, ...) __attribute__((format(printf, 3, 4)));
 
-/** Operations of the network built last that a summary counts too many: a weight that is a parameter is spread with zeros
- *  where a convolution dilates it, x is where it is transposed. */
+/** Operations of the network built last that a summary counts too many, on zeros: a weight that is a parameter is
+ *  spread where a convolution dilates it, x is where it is transposed. */
 extern double zoo_spread;
 /** Adds to that what belongs to y, the result of a convolution of so many input channels a group. */
 void zoo_note_dilated(mw_tensor *y, double inputs, int kernel, int dilation);
