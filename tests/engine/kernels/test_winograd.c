@@ -86,7 +86,8 @@ static double sum_y(const shape *s, const numbers *a, int64_t i)
     double sum = s->bias ? (double)a->bias[o] : 0.0;
     for (int64_t c = 0; c < s->c; c++)
         for (int64_t t = 0; t < 9; t++)
-            sum += x_at(s, a, n, c, y + t / 3 - s->top, x + t % 3 - s->left) * (double)a->weight[(o * s->c + c) * 9 + t];
+            sum +=
+                x_at(s, a, n, c, y + t / 3 - s->top, x + t % 3 - s->left) * (double)a->weight[(o * s->c + c) * 9 + t];
     return sum;
 }
 
@@ -96,7 +97,8 @@ static double sum_dx(const shape *s, const numbers *a, int64_t i)
     double sum = 0.0;
     for (int64_t o = 0; o < s->o; o++)
         for (int64_t t = 0; t < 9; t++)
-            sum += dy_at(s, a, n, o, y + s->top - t / 3, x + s->left - t % 3) * (double)a->weight[(o * s->c + c) * 9 + t];
+            sum +=
+                dy_at(s, a, n, o, y + s->top - t / 3, x + s->left - t % 3) * (double)a->weight[(o * s->c + c) * 9 + t];
     return sum;
 }
 
@@ -166,10 +168,10 @@ static double error_of(const shape *s, const numbers *a, const program_outputs *
 
 /* Winograd's way: measured 0.2 to 1.3e-6 over these shapes and instruction sets, 0.5 to 3.6 times what sums have. A
  * constant of a transform that is wrong in its last digit, or a tile at a wrong place, makes much more. */
-#define FAR    2.5e-6
-#define RATIO  5.0
+#define FAR   2.5e-6
+#define RATIO 5.0
 /* Sums of fp32: 0.2 to 0.8e-6. */
-#define NEAR   1.2e-6
+#define NEAR 1.2e-6
 
 /* Whether a step computed by Winograd's way. */
 static int winograd_steps(mw_program *program, mw_error *err)
@@ -212,7 +214,8 @@ static void check_shape(const shape *s, const char *width)
     const int steps = run_with(graph, s, &a, (setting){"0", width, 1}, &fast);
     const int none = run_with(graph, s, &a, (setting){"1", width, 1}, &sums_of);
     run_with(graph, s, &a, (setting){"0", width, 2}, &shared);
-    check_note(steps >= OUTPUTS && none == 0, __FILE__, __LINE__, "%s, %s: %d and %d steps", s->what, width, steps, none);
+    check_note(steps >= OUTPUTS && none == 0, __FILE__, __LINE__, "%s, %s: %d and %d steps", s->what, width, steps,
+               none);
     program_outputs_compare(&fast, &shared, OUTPUTS, s->what); /* threads change no bit */
     for (int i = 0; i < OUTPUTS; i++) {
         const double far = error_of(s, &a, &fast, i), near = error_of(s, &a, &sums_of, i);

@@ -64,7 +64,7 @@ typedef void free_function(int64_t k, const float *a, int64_t a_row, int64_t a_s
     }
 
 /* The tile, and the strips of gemm_across.c, of one instruction set. */
-#define TILE_PARAMETERS  (int64_t k, const float *a, const float *b, int64_t b_step, float *out, int64_t out_row)
+#define TILE_PARAMETERS (int64_t k, const float *a, const float *b, int64_t b_step, float *out, int64_t out_row)
 #define FREE_PARAMETERS                                                                                                \
     (int64_t k, const float *a, int64_t a_row, int64_t a_step, const float *b, int64_t b_step, float *out,             \
      int64_t out_row)

@@ -10,7 +10,8 @@
  * Vectors hold channels. x is read into frames [rows, columns, width], V [points^2, tiles, channels] is made of them, a
  * product for each pair of points gives M [points^2, tiles, outputs], and y is made of that; V and M stay in the
  * second-level cache. Every sum runs over channels in order (gemm_blocked.h), whatever is cut into which tiles: bits
- * depend on the instructions alone. They are not those of the sums themselves: docs/numerics.md says how far they are. */
+ * depend on the instructions alone. They are not those of the sums themselves: docs/numerics.md says how far they are.
+ */
 #ifndef MW__ENGINE_KERNELS_WINOGRAD_WINOGRAD_H
 #define MW__ENGINE_KERNELS_WINOGRAD_WINOGRAD_H
 

@@ -1,6 +1,7 @@
 /* Where Winograd's way is taken, and with which tiles: by what it costs beside sums of all products. Counts are of
- * floating-point operations that would take the time, fitted to measurements on a Zen 5 with AVX-512 (bench/convolutions.c:
- * within a fifth); with AVX2, where sums take twice as long and this does not, it gains more than that says.
+ * floating-point operations that would take the time, fitted to measurements on a Zen 5 with AVX-512
+ * (bench/convolutions.c: within a fifth); with AVX2, where sums take twice as long and this does not, it gains more
+ * than that says.
  *
  * The choice depends on shapes and on what is constant, not on threads or the instructions, and is the same whether
  * operations are fused or not. */
@@ -65,16 +66,16 @@ static double cost_of(const choice_size *s, int64_t side, double weight)
     const double pairs = (double)((side + 2) * (side + 2)), tiles = tiles_of(s, side);
     const double again_x = weight > 0.0 || s->outputs < UNIT_Y ? 1.0 : s->outputs / UNIT_Y;
     const double again_y = weight > 0.0 || s->inputs < UNIT_X ? 1.0 : s->inputs / UNIT_X;
-    return pairs * (2.0 * tiles * s->inputs * s->outputs + VALUE * tiles * (s->inputs * again_x + s->outputs * again_y) +
-                    weight * s->inputs * s->outputs);
+    return pairs * (2.0 * tiles * s->inputs * s->outputs +
+                    VALUE * tiles * (s->inputs * again_x + s->outputs * again_y) + weight * s->inputs * s->outputs);
 }
 
 /* The side of the tiles; 0: sums are no dearer. */
 static int64_t side_of(const choice_size *s, double weight)
 {
     const double weights = 9.0 * s->inputs * s->outputs;
-    const double sums = SUM * 2.0 * weights * s->examples * s->rows * s->columns * s->inside +
-                        (weight > 0.0 ? PACKED * weights : 0.0);
+    const double sums =
+        SUM * 2.0 * weights * s->examples * s->rows * s->columns * s->inside + (weight > 0.0 ? PACKED * weights : 0.0);
     const double four = cost_of(s, 4, weight), two = cost_of(s, 2, weight);
     const bool large = weight > 0.0 && 36.0 * s->inputs * s->outputs > VALUES_MOST;
     const int64_t side = large || two < four ? 2 : 4;
@@ -113,8 +114,8 @@ static const char *declines(const mw__packed_request *r, double weight)
 /* A constant's values are made once; those of a gradient by x are not, so that it does not matter how it is written. */
 static double weight_of(const mw__packed_request *r)
 {
-    const bool constant = !r->transposed && r->weight->op != NULL && r->weight->op->row != NULL &&
-                          r->weight->op->row->id == MW__OP_const;
+    const bool constant =
+        !r->transposed && r->weight->op != NULL && r->weight->op->row != NULL && r->weight->op->row->id == MW__OP_const;
     return constant ? READ : MADE;
 }
 

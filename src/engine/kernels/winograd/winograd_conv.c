@@ -14,11 +14,11 @@
 typedef struct winograd_block {
     mw__winograd w;
     mw__winograd_cut cut;
-    int64_t strips;              /* of a block, at most */
-    int64_t tiles;               /* of it */
-    int64_t lanes;               /* inputs rounded up to vectors */
-    int64_t x_point, y_point;    /* floats between pairs of points of V and M */
-    bool blocks;                 /* a unit is a block; else an example */
+    int64_t strips;           /* of a block, at most */
+    int64_t tiles;            /* of it */
+    int64_t lanes;            /* inputs rounded up to vectors */
+    int64_t x_point, y_point; /* floats between pairs of points of V and M */
+    bool blocks;              /* a unit is a block; else an example */
     bool has_bias;
 } winograd_block;
 

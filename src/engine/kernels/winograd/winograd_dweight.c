@@ -20,8 +20,8 @@
 typedef struct dweight_block {
     mw__winograd w;
     mw__winograd_cut cut;
-    int64_t strips, tiles;    /* of a block */
-    int64_t outputs, inputs;  /* of a unit */
+    int64_t strips, tiles;   /* of a block */
+    int64_t outputs, inputs; /* of a unit */
     int64_t output_parts, input_parts;
     int64_t x_lanes, dy_lanes; /* of a tile */
     int64_t x_point, dy_point, sum_point;
@@ -220,8 +220,8 @@ mw_status mw__plan_winograd_dweight(mw__planner *planner, const mw__conv_dweight
     s->has_bias = match->dbias != NULL;
     s->plane = MW__DISPATCH(add_planes, mw__plan_level(planner));
     const double flops = 2.0 * (double)mw__count_of(match->dy) * (double)(s->w.shape.inputs * TAPS);
-    mw__step *step = mw__plan_step(planner, dweight_run, "conv.winograd.dweight", s->output_parts * s->input_parts,
-                                   0.01 * flops);
+    mw__step *step =
+        mw__plan_step(planner, dweight_run, "conv.winograd.dweight", s->output_parts * s->input_parts, 0.01 * flops);
     step->block = s;
     step->report.flops = flops;
     step->scratch = scratch_bytes(s);

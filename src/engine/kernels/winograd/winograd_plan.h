@@ -41,16 +41,16 @@ typedef struct mw__winograd_strip {
 /* How tiles are cut into strips. */
 typedef struct mw__winograd_cut {
     int64_t side;
-    int64_t tiles, strip;  /* of a row; of a strip, at most */
-    int64_t across, down;  /* strips of a row, rows */
+    int64_t tiles, strip; /* of a row; of a strip, at most */
+    int64_t across, down; /* strips of a row, rows */
 } mw__winograd_cut;
 
 mw__winograd_cut mw__winograd_cut_of(const int64_t out[2], int64_t side, int64_t most);
 /* Strips are numbered over all examples. */
 mw__winograd_strip mw__winograd_strip_of(const mw__winograd_cut *cut, int64_t at);
 
-/* Planes [channels, extent[0], extent[1]] of which tiles are taken from row from[0] and column from[1] on; `rows` of them
- * make a row of tiles, and `columns` a strip. What is beyond the planes is 0. */
+/* Planes [channels, extent[0], extent[1]] of which tiles are taken from row from[0] and column from[1] on; `rows` of
+ * them make a row of tiles, and `columns` a strip. What is beyond the planes is 0. */
 typedef struct mw__winograd_planes {
     const float *planes;
     int64_t channels, extent[2], from[2], rows, columns;
