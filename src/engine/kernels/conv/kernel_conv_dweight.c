@@ -10,7 +10,7 @@
 #include "engine/kernels/conv/kernel_conv_direct.h"
 #include "engine/kernels/implementation.h"
 #include "engine/kernels/reduce/simd_reduce.h"
-#include "engine/kernels/winograd/winograd.h"
+#include "engine/kernels/winograd_rows.h"
 
 #include <string.h>
 

@@ -4,7 +4,7 @@
 #include "engine/kernels/conv/kernel_conv_packed.h"
 #include "engine/kernels/implementation.h"
 #include "engine/kernels/pattern_plans.h"
-#include "engine/kernels/winograd/winograd.h"
+#include "engine/kernels/winograd_rows.h"
 #if MW_HAVE_AVX512
 #include "engine/kernels/conv/kernel_conv_avx512.h"
 #endif

@@ -1,6 +1,6 @@
 /* What conv and conv_transpose ask of the packed and depthwise kernels: the rows that both operations have. */
 #include "engine/kernels/conv/kernel_conv_packed.h"
-#include "engine/kernels/winograd/winograd.h"
+#include "engine/kernels/winograd_rows.h"
 
 #include <string.h>
 

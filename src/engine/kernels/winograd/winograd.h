@@ -16,7 +16,7 @@
 #define MW__ENGINE_KERNELS_WINOGRAD_WINOGRAD_H
 
 #include "engine/kernels/conv/kernel_conv_packed.h"
-#include "engine/kernels/pattern_plans.h"
+#include "engine/kernels/winograd_rows.h"
 
 #define MW__WINOGRAD_POINTS 6 /* at most */
 #define MW__WINOGRAD_SIDE   4 /* at most */
@@ -51,12 +51,5 @@ extern const mw__winograd_code mw__winograd_avx2;
 #if MW_HAVE_AVX512
 extern const mw__winograd_code mw__winograd_avx512;
 #endif
-
-/* The row "winograd" (implementation.h) of convolutions; subject: a request. */
-const char *mw__winograd_declines(const mw__packed_request *request);
-mw_status mw__plan_winograd_conv(mw__planner *planner, const mw__packed_request *request, mw_error *err);
-/* The same of gradients by the weight; subject: a match. */
-const char *mw__winograd_dweight_declines(const void *match);
-mw_status mw__plan_winograd_dweight(mw__planner *planner, const mw__conv_dweight_match *match, mw_error *err);
 
 #endif
