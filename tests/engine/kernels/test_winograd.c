@@ -324,6 +324,78 @@ static void test_the_option_keeps_the_sums(void)
     numbers_deinit(&a);
 }
 
+/* ---- training, and constants ---- */
+
+enum { STEPS = 8, BATCH = 8, PIXELS = 3 * 16 * 16 };
+
+/* Convolutions with a shortcut, and a head. */
+static mw_trainer *make_trainer(const char *exact, mw_error *err)
+{
+    mw_conv_options same = mw_conv_defaults();
+    same.pad_type = MW_PAD_SAME;
+    mw_graph *graph = mw_graph_create(NULL, NULL);
+    mw_tensor *x = mw_input(graph, "x", MW_F32, MW_SHAPE(BATCH, 3, 16, 16));
+    mw_tensor *y = mw_input(graph, "y", MW_I32, MW_SHAPE(BATCH));
+    mw_tensor *h = mw_relu(mw_conv_layer(x, 64, MW_SHAPE(3, 3), "stem", &same));
+    h = mw_add(h, mw_relu(mw_conv_layer(h, 64, MW_SHAPE(3, 3), "one", &same)));
+    h = mw_relu(mw_conv_layer(h, 64, MW_SHAPE(3, 3), "two", &same));
+    mw_tensor *logits = mw_dense(mw_reshape(h, MW_SHAPE(BATCH, 64 * 16 * 16)), 10, "head");
+    setting_begin("MW_ENGINE_EXACT_CONVOLUTION", exact);
+    mw_trainer *trainer = engine_trainer(mw_cross_entropy(logits, y), mw_sgd(0.01f), MW_DEVICE_CPU, 1, err);
+    setting_end("MW_ENGINE_EXACT_CONVOLUTION");
+    mw_graph_destroy(graph);
+    return trainer;
+}
+
+static void train(const char *exact, float losses[STEPS])
+{
+    static const int32_t y[BATCH] = {3, 1, 4, 1, 5, 9, 2, 6};
+    const program_numbers pixels = {.seed = 3};
+    mw_error err = {0};
+    float *x = program_draw(&pixels, MW_SHAPE(BATCH, 3, 16, 16), 1);
+    const mw_feed feeds[] = {{.name = "x", .dtype = MW_F32, .data = x, .count = BATCH * PIXELS},
+                             {.name = "y", .dtype = MW_I32, .data = y, .count = BATCH}};
+    const mw_batch batch = {.feeds = feeds, .feed_count = 2, .examples = BATCH};
+    mw_trainer *trainer = make_trainer(exact, &err);
+    for (int i = 0; trainer != NULL && i < STEPS; i++)
+        mw_trainer_step(trainer, &batch, &losses[i], &err);
+    CHECK_OK(err);
+    mw_trainer_destroy(trainer);
+    free(x);
+}
+
+static void test_losses_of_a_training_are_those_of_sums(void)
+{
+    float fast[STEPS] = {0}, sums_of[STEPS] = {0};
+    train("0", fast);
+    train("1", sums_of);
+    for (int i = 0; i < STEPS; i++)
+        CHECK_NEAR(fast[i], sums_of[i], 2e-5 * (double)sums_of[i]);
+    CHECK(sums_of[STEPS - 1] < 0.9f * sums_of[0]);
+    CHECK(level_here() == MW__LEVEL_REF || memcmp(fast, sums_of, sizeof fast) != 0);
+}
+
+static void test_values_of_a_constant_weight_are_made_once(void)
+{
+    mw_error err = {0};
+    int made = 0, taken = 0;
+    const shape *s = &shapes[0];
+    numbers a = numbers_of(s);
+    mw_graph *graph = mw_graph_create(NULL, NULL);
+    mw_tensor *x = mw_input(graph, "x", MW_F32, MW_SHAPE(2, 64, 16, 16));
+    mw_output(mw_conv(x, mw_constant(graph, MW_F32, MW_SHAPE(64, 64, 3, 3), a.weight), NULL, NULL), "y");
+    mw__library *library = run_library_of(graph, 1, &err);
+    CHECK_OK(err);
+    for (size_t i = 0; library != NULL && i < library->programs[0].plan.step_count; i++) {
+        const char *label = library->programs[0].plan.steps[i]->report.label;
+        made += strcmp(label, "conv.winograd.weight") == 0, taken += strcmp(label, "conv.winograd") == 0;
+    }
+    CHECK(made == 0 && taken == (level_here() > MW__LEVEL_REF));
+    mw__object_release(library);
+    mw_graph_destroy(graph);
+    numbers_deinit(&a);
+}
+
 int main(void)
 {
     RUN(test_results_are_near_sums_in_double_precision);
@@ -331,5 +403,7 @@ int main(void)
     RUN(test_few_channels_and_small_planes_are_not_computed_so);
     RUN(test_fusion_changes_no_bit);
     RUN(test_the_option_keeps_the_sums);
+    RUN(test_losses_of_a_training_are_those_of_sums);
+    RUN(test_values_of_a_constant_weight_are_made_once);
     return check_finish();
 }
