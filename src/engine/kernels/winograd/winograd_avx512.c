@@ -2,7 +2,6 @@
 #include "engine/kernels/common_avx512.h"
 #include "engine/kernels/winograd/winograd.h"
 
-#undef UNROLL
 #define ISA avx512
 #define TARGET
 #define WIDTH            16
