@@ -3,7 +3,7 @@
  *     mw_text_model *model = mw_text_model_open("SmolLM2-135M", NULL, &err);   // config.json, weights, tokenizer
  *     mw_generate_options options = mw_generate_defaults();
  *     options.token = print_token;                                             // each as it comes
- *     mw_text_model_generate(model, "Once upon a time", &options, NULL, &err);
+ *     mw_string_free(mw_text_model_generate(model, "Once upon a time", &options, &err));
  *     mw_text_model_destroy(model);
  *
  * Families: gpt2, llama (with the scaled positions of Llama 3), mistral, qwen2, qwen3, gemma2. Parameters have the
@@ -94,7 +94,7 @@ MW_API mw_text_model_options mw_text_model_defaults(void);
 /** Opens a folder with config.json, weights (model.safetensors or shards with their index) and a tokenizer.
  *  return  owned by the caller; NULL with err set on failure */
 MW_API mw_text_model *mw_text_model_open(const char *folder, const mw_text_model_options *options, mw_error *err);
-/** Frees it; NULL is fine. */
+/** Frees it; twice as mw_trainer_destroy. NULL is fine. */
 MW_API void mw_text_model_destroy(mw_text_model *model);
 /** Its configuration and its tokenizer; they live as long as the model. NULL for NULL. */
 MW_API const mw_text_config *mw_text_model_get_config(const mw_text_model *model);
@@ -118,12 +118,13 @@ typedef struct mw_generate_options {
 MW_API mw_generate_options mw_generate_defaults(void);
 
 /** Goes on with a text until a token ends it, or as the options say.
- *  prompt  NUL-terminated
- *  out     what was written, without the prompt, freed with mw_tokenizer_free_text; NULL = only `token` hears of it
- *  errors  MW_ERROR_ARGUMENT if the prompt fills the cache, a number of the options is out of range, or a token is
- *          beyond the table of words */
-MW_API mw_status mw_text_model_generate(mw_text_model *model, const char *prompt, const mw_generate_options *options,
-                                        char **out, mw_error *err);
+ *  prompt   NUL-terminated
+ *  options  NULL = mw_generate_defaults()
+ *  return   what was written, without the prompt, freed with mw_string_free; NULL with err set on failure
+ *  errors   MW_ERROR_ARGUMENT if the prompt fills the cache, a number of the options is out of range, or a token is
+ *           beyond the table of words */
+MW_API char *mw_text_model_generate(mw_text_model *model, const char *prompt, const mw_generate_options *options,
+                                    mw_error *err);
 
 #ifdef __cplusplus
 }

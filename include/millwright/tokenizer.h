@@ -19,7 +19,7 @@
 #ifndef MILLWRIGHT_TOKENIZER_H
 #define MILLWRIGHT_TOKENIZER_H
 
-#include <millwright/status.h>
+#include <millwright/graph.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -35,7 +35,7 @@ typedef struct mw_tokenizer mw_tokenizer;
  *  errors  MW_ERROR_FILE if it cannot be read; MW_ERROR_FORMAT if it is malformed; MW_ERROR_UNSUPPORTED, by name, for
  *          a part that is not known, and for one that needs libutf8proc or libpcre2 in a library without them */
 MW_API mw_tokenizer *mw_tokenizer_open(const char *path, mw_error *err);
-/** Frees it; NULL is fine. */
+/** Frees it; twice as mw_trainer_destroy. NULL is fine. */
 MW_API void mw_tokenizer_destroy(mw_tokenizer *tokenizer);
 
 /** What a tokenizer is. */
@@ -89,11 +89,11 @@ MW_API mw_status mw_tokenizer_encode(const mw_tokenizer *tokenizer, const char *
 /* ---- to text ---- */
 
 /** The text of tokens. It may hold part of a character if the tokens do.
- *  ids     a number without a token is an error, which names it
- *  out     NUL-terminated, freed with mw_tokenizer_free_text; *size may be NULL */
-MW_API mw_status mw_tokenizer_decode(const mw_tokenizer *tokenizer, const int32_t *ids, size_t count, bool keep_special,
-                                     char **out, size_t *size, mw_error *err);
-MW_API void mw_tokenizer_free_text(char *text);
+ *  ids       a number without a token is an error, which names it
+ *  out_size  bytes, without the NUL behind them; NULL = not asked
+ *  return    freed with mw_string_free; NULL with err set on failure */
+MW_API char *mw_tokenizer_decode(const mw_tokenizer *tokenizer, const int32_t *ids, size_t count, bool keep_special,
+                                 size_t *out_size, mw_error *err);
 
 /** Decoding token by token, never half a character. */
 typedef struct mw_token_stream mw_token_stream;

@@ -10,6 +10,7 @@
 #include <millwright/data.h>
 #include <millwright/inspect.h>
 #include <millwright/millwright.h>
+#include <millwright/text.h>
 #include <millwright/view.h>
 
 enum { CALLS_PARAMETERS = 12 };
@@ -46,6 +47,9 @@ typedef struct calls_world {
     mw_predictor *mw_predictor;
     mw_tensors *mw_tensors;
     mw_coreml *mw_coreml;
+    mw_tokenizer *mw_tokenizer;
+    mw_token_stream *mw_token_stream;
+    mw_text_model *mw_text_model;
     mw_comparison *mw_comparison;
     mw_ranges *mw_ranges;
     mw_summary *mw_summary;

@@ -133,6 +133,14 @@ static void make_files(calls_world *w, mw_graph *small, mw_error *e)
     w->mw_e5 = mw_e5_create(small, NULL, e);
 }
 
+/* A library without utf8proc reads few tokenizers; this one is of ASCII. */
+static void make_texts(calls_world *w, mw_error *e)
+{
+    w->mw_tokenizer = mw_tokenizer_open(MW_TESTS_DIR "/text/models/llama/tokenizer.json", e);
+    w->mw_token_stream = mw_token_stream_create(w->mw_tokenizer, e);
+    w->mw_text_model = mw_text_model_open(MW_TESTS_DIR "/text/models/llama", NULL, e);
+}
+
 static void make_looks(calls_world *w, mw_graph *small, mw_error *e)
 {
     w->mw_summary = mw_summary_create(small, e);
@@ -151,6 +159,7 @@ static bool make_world(calls_world *w)
     make_running(w, small, &e);
     make_files(w, small, &e);
     make_looks(w, small, &e);
+    make_texts(w, &e);
     mw_graph_destroy(small);
     return CHECK_OK(e);
 }
@@ -158,6 +167,9 @@ static bool make_world(calls_world *w)
 /* Those that were destroyed by a call are not looked at: the library says so in its log. */
 static void destroy_world(calls_world *w)
 {
+    mw_text_model_destroy(w->mw_text_model);
+    mw_token_stream_destroy(w->mw_token_stream);
+    mw_tokenizer_destroy(w->mw_tokenizer);
     mw_communicator_destroy(w->mw_communicator);
     mw_chip_placement_destroy(w->mw_chip_placement);
     mw_chip_plan_destroy(w->mw_chip_plan);

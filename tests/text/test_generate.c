@@ -89,7 +89,7 @@ static void check_greedy(const char *family, const char *prompt)
     int64_t count = 0;
     o.temperature = 0.0F;
     o.tokens = 8;
-    mw_text_model_generate(model, prompt, &o, &text, &err);
+    text = mw_text_model_generate(model, prompt, &o, &err);
     for (const char *at = prompt; *at != '\0'; at++)
         tokens[count++] = mw_tokenizer_id(mw_text_model_get_tokenizer(model), (char[]){*at, '\0'});
     for (int i = 0; i < 8 && err.status == MW_OK; i++) {
@@ -100,7 +100,7 @@ static void check_greedy(const char *family, const char *prompt)
     }
     CHECK_OK(err);
     CHECK_STR(text, wanted);
-    mw_tokenizer_free_text(text);
+    mw_string_free(text);
     mw_text_model_destroy(model);
 }
 
@@ -140,10 +140,10 @@ static void test_seeds_stops_and_listeners(void)
     o.tokens = 30;
     o.temperature = 1.5F;
     o.seed = 3;
-    mw_text_model_generate(model, "abc", &o, &first, &err);
-    mw_text_model_generate(model, "abc", &o, &again, &err);
+    first = mw_text_model_generate(model, "abc", &o, &err);
+    again = mw_text_model_generate(model, "abc", &o, &err);
     o.seed = 4;
-    mw_text_model_generate(model, "abc", &o, &other, &err);
+    other = mw_text_model_generate(model, "abc", &o, &err);
     REQUIRE(CHECK_OK(err) && strlen(first) > 6);
     CHECK_STR(first, again);
     CHECK(strcmp(first, other) != 0);
@@ -154,18 +154,18 @@ static void test_seeds_stops_and_listeners(void)
     heard all = {.most = 100}, few = {.most = 2};
     o.token = hear;
     o.user = &all;
-    mw_text_model_generate(model, "abc", &o, &cut, &err);
+    cut = mw_text_model_generate(model, "abc", &o, &err);
     CHECK(strstr(first, stop) == first + strlen(cut) && strncmp(first, cut, strlen(cut)) == 0);
     CHECK_STR(all.text, cut);
     o.stop_count = 0;
     o.user = &few;
-    mw_text_model_generate(model, "abc", &o, &told, &err);
+    told = mw_text_model_generate(model, "abc", &o, &err);
     CHECK_INT(few.calls, 2);
     CHECK_STR(few.text, told);
     CHECK_OK(err);
     char *const texts[] = {first, again, other, cut, told};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
-        mw_tokenizer_free_text(texts[i]);
+        mw_string_free(texts[i]);
     mw_text_model_destroy(model);
     folder_leave(folder);
 }
@@ -179,20 +179,20 @@ static void test_what_does_not_fit_is_refused(void)
     mw_generate_options o = mw_generate_defaults();
     memset(text, 'a', sizeof text);
     text[64] = '\0';
-    mw_text_model_generate(model, text, &o, &out, &err);
+    out = mw_text_model_generate(model, text, &o, &err);
     CHECK_ERROR(err, MW_ERROR_ARGUMENT, "64 tokens; 1 to 63");
     mw_error_clear(&err);
     text[63] = '\0';
     o.temperature = 0.0F;
-    mw_text_model_generate(model, text, &o, &out, &err); /* two more: one where the cache ends, one beyond it */
+    out = mw_text_model_generate(model, text, &o, &err); /* two more: one where the cache ends, one beyond it */
     CHECK_OK(err);
     CHECK(out != NULL && strlen(out) <= 2);
-    mw_tokenizer_free_text(out);
-    mw_text_model_generate(model, "", &o, &out, &err);
+    mw_string_free(out);
+    out = mw_text_model_generate(model, "", &o, &err);
     CHECK_ERROR(err, MW_ERROR_ARGUMENT, "0 tokens");
     mw_error_clear(&err);
     o.top_p = 0.0F;
-    mw_text_model_generate(model, "a", &o, &out, &err);
+    out = mw_text_model_generate(model, "a", &o, &err);
     CHECK_ERROR(err, MW_ERROR_ARGUMENT, "top_p");
     mw_error_clear(&err);
     mw_text_model_destroy(model);

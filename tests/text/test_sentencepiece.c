@@ -29,7 +29,7 @@ static void check_line(const mw_tokenizer *t, const mw__json_node *row, spm_tall
     char *decoded = NULL;
     const mw__json_node *text = mw__tree_find(row, "text");
     mw_tokenizer_encode(t, text->text, text->length, NULL, &tokens, &err);
-    mw_tokenizer_decode(t, tokens.ids, tokens.count, false, &decoded, NULL, &err);
+    decoded = mw_tokenizer_decode(t, tokens.ids, tokens.count, false, NULL, &err);
     CHECK_OK(err);
     const bool same = ids_agree(&tokens, mw__tree_find(row, "ids"));
     const bool back = decoded != NULL && strcmp(decoded, mw__tree_text(row, "decoded")) == 0;
@@ -38,7 +38,7 @@ static void check_line(const mw_tokenizer *t, const mw__json_node *row, spm_tall
     tally->lines++;
     tally->ids += same;
     tally->decoded += back;
-    mw_tokenizer_free_text(decoded);
+    mw_string_free(decoded);
     mw_tokens_destroy(&tokens);
 }
 

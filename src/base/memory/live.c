@@ -201,7 +201,10 @@ static const char *const words[] = {[MW__LIVE_GRAPH] = "graph",
                                     [MW__LIVE_COMMUNICATOR] = "communicator",
                                     [MW__LIVE_METRICS] = "stream of metrics",
                                     [MW__LIVE_SUMMARY] = "summary",
-                                    [MW__LIVE_COREML] = "Core ML model"};
+                                    [MW__LIVE_COREML] = "Core ML model",
+                                    [MW__LIVE_TOKENIZER] = "tokenizer",
+                                    [MW__LIVE_TOKEN_STREAM] = "stream of tokens",
+                                    [MW__LIVE_TEXT_MODEL] = "text model"};
 _Static_assert(sizeof words / sizeof words[0] == MW__LIVE_KINDS, "each kind has its word");
 _Static_assert((int)MW__LIVE_KINDS < (int)OF_PARENT, "a kind is no mark of what is gone");
 

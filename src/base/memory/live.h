@@ -30,6 +30,9 @@ typedef enum mw__live_kind {
     MW__LIVE_METRICS,
     MW__LIVE_SUMMARY,
     MW__LIVE_COREML,
+    MW__LIVE_TOKENIZER,
+    MW__LIVE_TOKEN_STREAM,
+    MW__LIVE_TEXT_MODEL,
     MW__LIVE_KINDS
 } mw__live_kind;
 

@@ -3,6 +3,7 @@
 #include "text/generate/sampler.h"
 
 #include "base/memory/alloc.h"
+#include "base/memory/live.h"
 #include "base/text/error.h"
 #include "base/text/text.h"
 
@@ -82,6 +83,14 @@ static mw_status open_parts(mw_text_model *m, const char *folder, const mw_text_
     return err->status;
 }
 
+static void free_model(mw_text_model *model)
+{
+    mw_program_destroy(model->reading);
+    mw_program_destroy(model->writing);
+    mw_tokenizer_destroy(model->tokenizer);
+    mw__free(model->allocator, model);
+}
+
 mw_text_model *mw_text_model_open(const char *folder, const mw_text_model_options *options, mw_error *err)
 {
     mw_error own = {0};
@@ -89,8 +98,11 @@ mw_text_model *mw_text_model_open(const char *folder, const mw_text_model_option
         return NULL;
     err = err != NULL ? err : &own;
     const mw_text_model_options o = options != NULL ? *options : mw_text_model_defaults();
-    if (folder == NULL || o.cache < 0) {
-        mw__fail(err, MW_ERROR_ARGUMENT, "a model of text: %s", folder == NULL ? "no folder" : "a cache below 0");
+    if (folder == NULL || o.cache < 0 || o.struct_size != sizeof o) {
+        mw__fail(err, MW_ERROR_ARGUMENT, "a model of text: %s",
+                 folder == NULL ? "no folder"
+                 : o.cache < 0  ? "a cache below 0"
+                                : "options are made with mw_text_model_defaults");
         return NULL;
     }
     const mw_allocator *allocator = mw__allocator_default();
@@ -98,30 +110,25 @@ mw_text_model *mw_text_model_open(const char *folder, const mw_text_model_option
     if (m == NULL)
         return NULL;
     m->allocator = allocator;
-    if (open_parts(m, folder, &o, err) == MW_OK)
+    if (open_parts(m, folder, &o, err) == MW_OK && mw__live_add(m, MW__LIVE_TEXT_MODEL, err) == MW_OK)
         return m;
-    mw_text_model_destroy(m);
+    free_model(m);
     return NULL;
 }
-
 void mw_text_model_destroy(mw_text_model *model)
 {
-    if (model == NULL)
-        return;
-    mw_program_destroy(model->reading);
-    mw_program_destroy(model->writing);
-    mw_tokenizer_destroy(model->tokenizer);
-    mw__free(model->allocator, model);
+    if (model != NULL && mw__live_remove(model, MW__LIVE_TEXT_MODEL, __func__))
+        free_model(model);
 }
 
 const mw_text_config *mw_text_model_get_config(const mw_text_model *model)
 {
-    return model != NULL ? &model->config : NULL;
+    return mw__live_has(model, MW__LIVE_TEXT_MODEL) ? &model->config : NULL;
 }
 
 const mw_tokenizer *mw_text_model_get_tokenizer(const mw_text_model *model)
 {
-    return model != NULL ? model->tokenizer : NULL;
+    return mw__live_has(model, MW__LIVE_TEXT_MODEL) ? model->tokenizer : NULL;
 }
 
 /* ---- runs ---- */
@@ -166,9 +173,11 @@ mw_generate_options mw_generate_defaults(void)
                                  .repetition = 1.0F};
 }
 
-static mw_status check_generate(const mw_generate_options *o, mw_error *err)
+static mw_status check_generate(const mw_generate_options *o, const char *prompt, mw_error *err)
 {
-    if (o->struct_size == 0)
+    if (prompt == NULL || (o->stops == NULL && o->stop_count > 0))
+        return mw__fail(err, MW_ERROR_ARGUMENT, "generate: no %s", prompt == NULL ? "prompt" : "stops");
+    if (o->struct_size != sizeof *o)
         return mw__fail(err, MW_ERROR_ARGUMENT, "generate: options are made with mw_generate_defaults");
     if (o->tokens < 0 || o->top_k < 0 || !(o->temperature >= 0.0F && o->temperature <= 100.0F) ||
         !(o->top_p > 0.0F && o->top_p <= 1.0F) || !(o->min_p >= 0.0F && o->min_p <= 1.0F) ||
@@ -291,28 +300,34 @@ static mw_status generate(writing *w, const char *prompt)
     return status;
 }
 
-mw_status mw_text_model_generate(mw_text_model *model, const char *prompt, const mw_generate_options *options,
-                                 char **out, mw_error *err)
+/* What was written; NULL after a failure. */
+static char *end_writing(writing *w, mw_status status)
+{
+    char *text = NULL;
+    mw__text_puts(&w->text, "");
+    if (status == MW_OK)
+        text = mw__text_take(&w->text, w->err);
+    else
+        mw__text_deinit(&w->text);
+    mw__sampler_deinit(&w->sampler);
+    mw_token_stream_destroy(w->stream);
+    return text;
+}
+
+char *mw_text_model_generate(mw_text_model *model, const char *prompt, const mw_generate_options *options,
+                             mw_error *err)
 {
     mw_error own = {0};
     if (mw__skips(err))
-        return err->status;
+        return NULL;
     err = err != NULL ? err : &own;
     const mw_generate_options o = options != NULL ? *options : mw_generate_defaults();
-    if (model == NULL || prompt == NULL)
-        return mw__fail(err, MW_ERROR_ARGUMENT, "generate: no %s", model == NULL ? "model" : "prompt");
-    MW_TRY(check_generate(&o, err));
+    if (mw__live_check(model, MW__LIVE_TEXT_MODEL, __func__, err) != MW_OK || check_generate(&o, prompt, err) != MW_OK)
+        return NULL;
     writing w = {.model = model, .options = &o, .err = err, .stream = mw_token_stream_create(model->tokenizer, err)};
     mw__text_init(&w.text, NULL);
     mw_status status = mw__sampler_init(&w.sampler, model->allocator, (size_t)model->config.words, o.seed, err);
     if (status == MW_OK && w.stream != NULL)
         status = generate(&w, prompt);
-    mw__text_puts(&w.text, "");
-    if (out != NULL)
-        *out = status == MW_OK ? mw__text_take(&w.text, err) : NULL;
-    if (out == NULL || status != MW_OK)
-        mw__text_deinit(&w.text);
-    mw__sampler_deinit(&w.sampler);
-    mw_token_stream_destroy(w.stream);
-    return err->status;
+    return end_writing(&w, err->status != MW_OK ? err->status : status);
 }

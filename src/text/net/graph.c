@@ -123,7 +123,8 @@ static void build(mw__net *net, mw_error *err)
 
 static mw_status check_graph(const mw_text_config *c, const mw_text_graph_options *o, mw_error *err)
 {
-    if (c == NULL || c->struct_size == 0 || mw__language_family(c->family) == NULL)
+    if (c == NULL || c->struct_size != sizeof *c || o->struct_size != sizeof *o ||
+        mw__language_family(c->family) == NULL)
         return mw__fail(err, MW_ERROR_ARGUMENT, "a network of text: the configuration has no family");
     if (c->layers < 1 || c->width < 1 || c->heads < 1 || c->kv_heads < 1 || c->heads % c->kv_heads != 0 ||
         c->head_width < 2 || c->head_width % 2 != 0 || c->hidden < 1 || c->words < 1 || c->layers > 10000)

@@ -1,4 +1,5 @@
 /* From tokens to a text: each token adds bytes, which may depend on whether another came before it. */
+#include "base/memory/live.h"
 #include "base/text/error.h"
 #include "base/text/text.h"
 #include "base/text/utf8.h"
@@ -155,36 +156,42 @@ static mw_status fail_no_token(const mw_tokenizer *t, int32_t id, size_t at, mw_
                     (int)id, mw_tokenizer_get_info(t).count);
 }
 
-mw_status mw_tokenizer_decode(const mw_tokenizer *tokenizer, const int32_t *ids, size_t count, bool keep_special,
-                              char **out, size_t *size, mw_error *err)
+static mw_status decode_all(const mw_tokenizer *t, const int32_t *ids, size_t count, bool keep_special, mw__text *text,
+                            mw_error *err)
 {
-    mw_error own = {0};
-    if (mw__skips(err))
-        return err->status;
-    err = err != NULL ? err : &own;
-    if (tokenizer == NULL || (ids == NULL && count > 0) || out == NULL)
-        return mw__fail(err, MW_ERROR_ARGUMENT, "decode: no %s",
-                        tokenizer == NULL ? "tokenizer"
-                        : out == NULL     ? "place for the text"
-                                          : "tokens");
-    mw__text text;
-    mw__text_init(&text, NULL);
-    mw__text_puts(&text, "");
     bool first = true;
-    for (size_t i = 0; i < count && !text.failed; i++) {
-        if (!mw__tokenizer_put_piece(tokenizer, ids[i], first, keep_special, &text)) {
-            mw__text_deinit(&text);
-            return fail_no_token(tokenizer, ids[i], i, err);
-        }
-        first = first && !keep_special && mw_tokenizer_is_special(tokenizer, ids[i]);
+    mw__text_puts(text, "");
+    for (size_t i = 0; i < count && !text->failed; i++) {
+        if (!mw__tokenizer_put_piece(t, ids[i], first, keep_special, text))
+            return fail_no_token(t, ids[i], i, err);
+        first = first && !keep_special && mw_tokenizer_is_special(t, ids[i]);
     }
-    if (size != NULL)
-        *size = text.size;
-    *out = mw__text_take(&text, err);
-    return *out != NULL ? MW_OK : err->status;
+    return mw__text_check(text, err);
 }
 
-void mw_tokenizer_free_text(char *text) { mw__free(NULL, text); }
+char *mw_tokenizer_decode(const mw_tokenizer *tokenizer, const int32_t *ids, size_t count, bool keep_special,
+                          size_t *out_size, mw_error *err)
+{
+    mw_error own = {0};
+    mw__text text;
+    if (mw__skips(err))
+        return NULL;
+    err = err != NULL ? err : &own;
+    if (mw__live_check(tokenizer, MW__LIVE_TOKENIZER, __func__, err) != MW_OK)
+        return NULL;
+    if (ids == NULL && count > 0) {
+        mw__fail(err, MW_ERROR_ARGUMENT, "decode: no tokens");
+        return NULL;
+    }
+    mw__text_init(&text, NULL);
+    if (decode_all(tokenizer, ids, count, keep_special, &text, err) != MW_OK) {
+        mw__text_deinit(&text);
+        return NULL;
+    }
+    if (out_size != NULL)
+        *out_size = text.size;
+    return mw__text_take(&text, err);
+}
 
 /* ---- one after the other ---- */
 
@@ -200,11 +207,9 @@ mw_token_stream *mw_token_stream_create(const mw_tokenizer *tokenizer, mw_error 
 {
     if (mw__skips(err))
         return NULL;
-    if (tokenizer == NULL) {
-        mw__fail(err, MW_ERROR_ARGUMENT, "a stream of tokens: no tokenizer");
+    if (mw__live_check(tokenizer, MW__LIVE_TOKENIZER, __func__, err) != MW_OK)
         return NULL;
-    }
-    mw_token_stream *stream = mw__alloc(NULL, 1, sizeof *stream, err);
+    mw_token_stream *stream = mw__live_make(NULL, sizeof *stream, MW__LIVE_TOKEN_STREAM, err);
     if (stream == NULL)
         return NULL;
     stream->t = tokenizer;
@@ -215,7 +220,7 @@ mw_token_stream *mw_token_stream_create(const mw_tokenizer *tokenizer, mw_error 
 
 void mw_token_stream_destroy(mw_token_stream *stream)
 {
-    if (stream == NULL)
+    if (stream == NULL || !mw__live_remove(stream, MW__LIVE_TOKEN_STREAM, __func__))
         return;
     mw__text_deinit(&stream->text);
     mw__text_deinit(&stream->held);
@@ -240,10 +245,9 @@ const char *mw_token_stream_push(mw_token_stream *stream, int32_t id, mw_error *
 {
     if (mw__skips(err))
         return NULL;
-    if (stream == NULL) {
-        mw__fail(err, MW_ERROR_ARGUMENT, "a token for no stream");
+    if (mw__live_check(stream, MW__LIVE_TOKEN_STREAM, __func__, err) != MW_OK ||
+        mw__live_check(stream->t, MW__LIVE_TOKENIZER, __func__, err) != MW_OK)
         return NULL;
-    }
     stream->text.size = 0;
     mw__text_append(&stream->text, stream->held.data != NULL ? stream->held.data : "", stream->held.size);
     if (!mw__tokenizer_put_piece(stream->t, id, !stream->has_begun, false, &stream->text)) {
@@ -266,7 +270,7 @@ const char *mw_token_stream_push(mw_token_stream *stream, int32_t id, mw_error *
 
 const char *mw_token_stream_finish(mw_token_stream *stream)
 {
-    if (stream == NULL)
+    if (!mw__live_has(stream, MW__LIVE_TOKEN_STREAM))
         return "";
     stream->text.size = 0;
     mw__text_append(&stream->text, stream->held.data != NULL ? stream->held.data : "", stream->held.size);

@@ -1,4 +1,5 @@
 /* From a text to tokens. */
+#include "base/memory/live.h"
 #include "base/text/error.h"
 #include "text/tokenizer/tokenizer.h"
 #include "text/unicode/unicode.h"
@@ -216,14 +217,12 @@ mw_encode_options mw_encode_defaults(void) { return (mw_encode_options){.struct_
 static mw_status check_encode(const mw_tokenizer *t, const char *text, size_t size, const mw_encode_options *o,
                               const mw_tokens *out, mw_error *err)
 {
-    if (t == NULL || (text == NULL && size > 0) || out == NULL)
-        return mw__fail(err, MW_ERROR_ARGUMENT, "encode: no %s",
-                        t == NULL     ? "tokenizer"
-                        : out == NULL ? "list"
-                                      : "text");
+    MW_TRY(mw__live_check(t, MW__LIVE_TOKENIZER, "mw_tokenizer_encode", err));
+    if ((text == NULL && size > 0) || out == NULL)
+        return mw__fail(err, MW_ERROR_ARGUMENT, "encode: no %s", out == NULL ? "list" : "text");
     if (size >= UINT32_MAX)
         return mw__fail(err, MW_ERROR_ARGUMENT, "encode: a text of %zu bytes; at most 4294967294 at a time", size);
-    if (o != NULL && o->struct_size == 0)
+    if (o != NULL && o->struct_size != sizeof *o)
         return mw__fail(err, MW_ERROR_ARGUMENT, "encode: options are made with mw_encode_defaults");
     return MW_OK;
 }

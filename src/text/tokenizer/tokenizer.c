@@ -2,6 +2,7 @@
 #include "text/tokenizer/tokenizer.h"
 
 #include "base/file/file.h"
+#include "base/memory/live.h"
 #include "base/text/error.h"
 #include "text/json/tree.h"
 #include "text/unicode/unicode.h"
@@ -24,10 +25,9 @@ mw_tokenizer *mw__tokenizer_make(mw_error *err)
     return t;
 }
 
-void mw_tokenizer_destroy(mw_tokenizer *tokenizer)
+/* One that nobody holds yet, or no more. */
+static void free_tokenizer(mw_tokenizer *tokenizer)
 {
-    if (tokenizer == NULL)
-        return;
     const mw_allocator *allocator = tokenizer->arena.allocator;
     for (size_t i = 0; i < tokenizer->normal_count; i++)
         mw__regex_destroy((mw__regex *)tokenizer->normals[i].regex);
@@ -44,11 +44,18 @@ void mw_tokenizer_destroy(mw_tokenizer *tokenizer)
     mw__free(allocator, tokenizer);
 }
 
+void mw_tokenizer_destroy(mw_tokenizer *tokenizer)
+{
+    if (tokenizer != NULL && mw__live_remove(tokenizer, MW__LIVE_TOKENIZER, __func__))
+        free_tokenizer(tokenizer);
+}
+
 mw_tokenizer *mw__tokenizer_finish(mw_tokenizer *t, mw_error *err)
 {
-    if (!mw__failed(err) && mw__subword_finish(&t->model, err) == MW_OK && mw__added_prepare(t, err) == MW_OK)
+    if (!mw__failed(err) && mw__subword_finish(&t->model, err) == MW_OK && mw__added_prepare(t, err) == MW_OK &&
+        mw__live_add(t, MW__LIVE_TOKENIZER, err) == MW_OK)
         return t;
-    mw_tokenizer_destroy(t);
+    free_tokenizer(t);
     return NULL;
 }
 
@@ -160,10 +167,12 @@ mw_tokenizer *mw_tokenizer_open(const char *path, mw_error *err)
 
 /* ---- what it is ---- */
 
+static bool is_live(const mw_tokenizer *t) { return mw__live_has(t, MW__LIVE_TOKENIZER); }
+
 mw_tokenizer_info mw_tokenizer_get_info(const mw_tokenizer *tokenizer)
 {
     static const char *const models[] = {"BPE", "Unigram", "WordPiece"};
-    if (tokenizer == NULL)
+    if (!is_live(tokenizer))
         return (mw_tokenizer_info){.model = ""};
     const size_t own = tokenizer->model.vocabulary.count;
     return (mw_tokenizer_info){.model = models[tokenizer->model.kind],
@@ -173,12 +182,12 @@ mw_tokenizer_info mw_tokenizer_get_info(const mw_tokenizer *tokenizer)
 
 static const mw__added *added_of(const mw_tokenizer *t, int32_t id)
 {
-    return t != NULL && id >= 0 && (size_t)id < t->id_count ? t->by_id[id] : NULL;
+    return is_live(t) && id >= 0 && (size_t)id < t->id_count ? t->by_id[id] : NULL;
 }
 
 int32_t mw_tokenizer_id(const mw_tokenizer *tokenizer, const char *text)
 {
-    if (tokenizer == NULL || text == NULL)
+    if (!is_live(tokenizer) || text == NULL)
         return -1;
     for (size_t i = 0; i < tokenizer->added_count; i++)
         if (strcmp(tokenizer->added[i].text, text) == 0)
@@ -188,7 +197,7 @@ int32_t mw_tokenizer_id(const mw_tokenizer *tokenizer, const char *text)
 
 const char *mw_tokenizer_text(const mw_tokenizer *tokenizer, int32_t id, size_t *size)
 {
-    if (tokenizer == NULL)
+    if (!is_live(tokenizer))
         return NULL;
     const mw__added *added = added_of(tokenizer, id);
     const mw__vocabulary_piece piece = mw__vocabulary_at(&tokenizer->model.vocabulary, id);

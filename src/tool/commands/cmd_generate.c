@@ -81,7 +81,7 @@ static char *write_answer(mw_text_model *model, const char *prompt, const tool_c
     char *text = NULL;
     const mw_generate_options options = asked(t);
     sigaction(SIGINT, &own, &before);
-    mw_text_model_generate(model, prompt, &options, &text, call->err);
+    text = mw_text_model_generate(model, prompt, &options, call->err);
     sigaction(SIGINT, &before, NULL);
     return text;
 }
@@ -108,7 +108,7 @@ static int generate(mw_text_model *model, const char *prompt, const tool_call *c
         mw__json_add_number(call->json, "seconds", seconds);
     }
     say_rate(&t, seconds, call);
-    mw_tokenizer_free_text(text);
+    mw_string_free(text);
     return interrupted != 0 ? TOOL_INTERRUPTED : TOOL_DONE;
 }
 

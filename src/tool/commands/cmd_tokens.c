@@ -136,11 +136,11 @@ static int32_t *read_numbers(const tool_call *call, const char *text, size_t siz
 
 static int decode(const mw_tokenizer *t, const tool_call *call)
 {
-    size_t size = 0, count = 0, length = 0;
+    size_t size = 0, count = 0;
     char *given = read_given(call, &size), *text = NULL;
     int32_t *ids = given != NULL ? read_numbers(call, given, size, &count) : NULL;
     if (ids != NULL)
-        mw_tokenizer_decode(t, ids, count, !o.no_special, &text, &length, call->err);
+        text = mw_tokenizer_decode(t, ids, count, !o.no_special, NULL, call->err);
     mw__free(mw__allocator_default(), given);
     if (text != NULL && call->json != NULL) {
         mw__json_add_string(call->json, "text", text);
@@ -149,7 +149,7 @@ static int decode(const mw_tokenizer *t, const tool_call *call)
         tool_puts("\n");
     }
     const int code = text != NULL ? TOOL_DONE : call->err->status != MW_OK ? TOOL_FAILED : TOOL_USAGE;
-    mw_tokenizer_free_text(text);
+    mw_string_free(text);
     mw__free(mw__allocator_default(), ids);
     return code;
 }
