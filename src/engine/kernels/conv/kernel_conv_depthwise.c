@@ -44,6 +44,7 @@ typedef struct depthwise_block {
     int64_t rows;                      /* of them that are computed at a time */
     int64_t groups, area_in, area_out, deep_in, width, height, spread[2];
     int64_t grids, taps; /* taps: of the kernel */
+    int64_t woven;       /* 2: grids that follow each other have every second column each; or 1 */
     const mw__packed_grid *grid;
     const int32_t *at; /* of the taps of all grids, for each input channel */
     const mw__packed_code *code;
@@ -65,11 +66,17 @@ static depthwise_unit unit_of(const depthwise_block *s, int64_t index)
                             .row = index % s->bands * s->band};
 }
 
-/* Rows from `row` on of a plane of a grid, which are in `lines`, to their places in a plane of y. */
-static void cut_lines(const depthwise_block *s, const mw__packed_grid *g, const float *lines, int64_t pitch,
-                      int64_t row, int64_t rows, float *y)
+/* Rows from `row` on of a plane of a grid, which are in `lines`, to their places in a plane of y; where grids are woven
+ * those of the next lie `apart` from them. */
+static void cut_lines(const depthwise_block *s, const mw__packed_grid *g, const float *lines, int64_t apart,
+                      int64_t pitch, int64_t row, int64_t rows, float *y)
 {
     y += g->start[1] * s->width + g->start[2];
+    if (s->woven == 2) {
+        const int64_t stride = s->spread[0] * s->width;
+        s->code->weave(lines, lines + apart, pitch, rows, s->width, y + row * stride, stride);
+        return;
+    }
     if (s->grids == 1 && s->spread[1] == 1) { /* rows of y follow each other */
         s->code->lines(lines, pitch, rows, 1, 0, s->width, s->width, y + row * s->width);
         return;
@@ -149,8 +156,9 @@ static const float *weight_abreast(const depthwise_block *s, const depthwise_bat
     return b->taps;
 }
 
-/* Of unit i of a batch. */
-static void run_taps(const depthwise_block *s, const depthwise_batch *b, const depthwise_lines *l, int64_t i)
+/* Unit i of a batch, to lines of grids that are woven one after the other. */
+static void run_taps(const depthwise_block *s, const depthwise_batch *b, const depthwise_lines *l, int64_t i,
+                     int64_t woven)
 {
     float bias[MW__PACKED_OUTPUTS];
     const int64_t pitch = s->frame.pitch, rows = count_lines(l, &b->units[i]);
@@ -160,7 +168,7 @@ static void run_taps(const depthwise_block *s, const depthwise_batch *b, const d
                                     .between = s->line,
                                     .weight = weight_abreast(s, b, l, b->units[i].image, bias),
                                     .bias = bias,
-                                    .y = b->lines + i * s->abreast * s->line};
+                                    .y = b->lines + (woven * s->together + i) * s->abreast * s->line};
     s->code->taps(s->inputs * l->grid->taps, l->at, b->frames + i * s->floats + l->line * pitch,
                   (rows - 1) * pitch + l->grid->extent[2], &out);
 }
@@ -172,22 +180,34 @@ static void cut_taps(const depthwise_block *s, const depthwise_batch *b, const d
     float *const y =
         (float *)b->call->out[0] + (u->image * s->outputs + l->output) * s->area_out + plane * s->height * s->width;
     for (int64_t k = 0; k < l->abreast && rows > 0; k++)
-        cut_lines(s, l->grid, b->lines + (i * s->abreast + k) * s->line, s->frame.pitch, u->row + l->line, rows,
-                  y + k * s->area_out);
+        cut_lines(s, l->grid, b->lines + (i * s->abreast + k) * s->line, s->together * s->abreast * s->line,
+                  s->frame.pitch, u->row + l->line, rows, y + k * s->area_out);
+}
+
+/* Lines of grids that are woven, or of one; returns where the taps of the next begin. */
+static const int32_t *run_grids(const depthwise_block *s, const depthwise_batch *b, depthwise_lines l)
+{
+    const depthwise_lines first = l;
+    for (int64_t k = 0; k < s->woven; k++, l.at += s->inputs * l.grid->taps, l.grid++)
+        for (int64_t i = 0; i < b->count; i++)
+            run_taps(s, b, &l, i, k);
+    for (int64_t i = 0; i < b->count; i++)
+        cut_taps(s, b, &first, i);
+    return l.at;
 }
 
 /* All grids of output channels [output, output + abreast). */
 static void run_outputs(const depthwise_block *s, const depthwise_batch *b, int64_t output, int64_t abreast)
 {
     depthwise_lines l = {.at = s->at, .output = output, .abreast = abreast};
-    for (l.grid = s->grid; l.grid < s->grid + s->grids; l.at += s->inputs * l.grid->taps, l.grid++)
+    for (l.grid = s->grid; l.grid < s->grid + s->grids; l.grid += s->woven) {
+        const int32_t *next = l.at;
         for (l.line = 0; l.line < s->band; l.line += s->rows) {
             l.most = mw__i64_min(s->rows, s->band - l.line);
-            for (int64_t i = 0; i < b->count; i++)
-                run_taps(s, b, &l, i);
-            for (int64_t i = 0; i < b->count; i++)
-                cut_taps(s, b, &l, i);
+            next = run_grids(s, b, l);
         }
+        l.at = next;
+    }
 }
 
 /* Of the product of columns: what becomes of the planes of units [unit, unit + count), and their bias. */
@@ -228,8 +248,10 @@ static void depthwise_run(const mw__kernel_call *call)
 {
     const depthwise_block *s = call->block;
     float *const lines = (float *)call->scratch + s->together * s->floats;
-    depthwise_batch b = {
-        .call = call, .frames = call->scratch, .lines = lines, .taps = lines + s->together * s->abreast * s->line};
+    depthwise_batch b = {.call = call,
+                         .frames = call->scratch,
+                         .lines = lines,
+                         .taps = lines + s->woven * s->together * s->abreast * s->line};
     memset(b.frames, 0, (size_t)(s->together * s->floats) * sizeof(float));
     for (int64_t unit = call->begin; unit < call->end; unit += b.count) {
         begin_batch(s, unit, mw__i64_min(s->together, call->end - unit), &b);
@@ -250,8 +272,9 @@ static void flat_grids(const depthwise_block *s, const float *x, plane_weight w,
         order_taps(s, &s->grid[grid], w.weight, 1, taps);
         s->code->flat_taps(&s->flat[grid], taps, x, w.bias, lines + grid * s->line);
     }
-    for (int64_t grid = 0; grid < s->grids; grid++)
-        cut_lines(s, &s->grid[grid], lines + grid * s->line, s->grid[grid].extent[2], 0, s->grid[grid].extent[1], y);
+    for (int64_t grid = 0; grid < s->grids; grid += s->woven)
+        cut_lines(s, &s->grid[grid], lines + grid * s->line, s->line, s->grid[grid].extent[2], 0,
+                  s->grid[grid].extent[1], y);
 }
 
 static void cut_run(const mw__kernel_call *call)
@@ -474,7 +497,8 @@ static void choose_scratch(depthwise_block *s)
     s->abreast = mw__i64_min(s->outputs, MW__PACKED_OUTPUTS);
     s->line = s->rows * s->frame.pitch + MW__PACKED_SLACK;
     s->floats = s->inputs * s->planes * s->frame.floats;
-    s->together = mw__i64_max(1, mw__i64_min(TOGETHER, MW__DEPTHWISE_NEAR / (s->floats + s->abreast * s->line)));
+    s->together =
+        mw__i64_max(1, mw__i64_min(TOGETHER, MW__DEPTHWISE_NEAR / (s->floats + s->woven * s->abreast * s->line)));
     s->ahead = mw__i64_max(s->bands * s->extent == 1 ? s->together * s->inputs * s->area_in : 0, PAGE);
 }
 
@@ -497,6 +521,7 @@ static bool fill_block(mw__planner *planner, const mw__packed_request *r, depthw
     s->grid = mw__packed_fill_grids(planner, r), s->grids = mw__packed_grids(r);
     if (s->grid == NULL)
         return false;
+    s->woven = s->spread[1] == 2 && s->width > 1 ? 2 : 1;
     for (const mw__packed_grid *g = s->grid; g < s->grid + s->grids; g++)
         s->extent = mw__i64_max(s->extent, g->extent[0]);
     list_planes(planner, s);
@@ -534,10 +559,10 @@ mw_status mw__plan_conv_depthwise(mw__planner *planner, const mw__packed_request
     step->block = s;
     step->rounds = r->columns != NULL;
     step->report.flops = flops;
-    step->scratch =
-        (size_t)(flat ? s->grids * s->line
-                      : s->together * (s->floats + s->abreast * s->line) + s->abreast * s->inputs * s->taps) *
-        sizeof(float);
+    step->scratch = (size_t)(flat ? s->grids * s->line
+                                  : s->together * (s->floats + s->woven * s->abreast * s->line) +
+                                        s->abreast * s->inputs * s->taps) *
+                    sizeof(float);
     mw__step_read(planner, step, x, access, (size_t)(s->inputs * s->area_in) * sizeof(float), false);
     mw__step_read(planner, step, weight, MW__WHOLE, 0, false);
     if (r->bias != NULL)

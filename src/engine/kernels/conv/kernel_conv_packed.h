@@ -61,6 +61,11 @@ typedef void mw__packed_column(const float *x, int64_t stride, int64_t rows, int
  * count, after which the next begins; step > 0. What is outside is not read. */
 typedef void mw__packed_lines(const float *x, int64_t stride, int64_t lines, int64_t step, int64_t begin, int64_t end,
                               int64_t count, float *out);
+/* For each of `lines` rows, `pitch` apart, y[2 i] = even[i] and y[2 i + 1] = odd[i], `count` of both, in rows `stride`
+ * apart; what is outside is not touched. */
+typedef void mw__packed_weave(const float *even, const float *odd, int64_t pitch, int64_t lines, int64_t count,
+                              float *y, int64_t stride);
+
 #define MW__PACKED_OUTPUTS 3 /* that share the elements of x, at most */
 
 /* Of so many planes of y, which lie `between` floats apart, from a weight [taps, outputs]. */
@@ -115,6 +120,7 @@ typedef struct mw__packed_code {
     mw__packed_transpose *transpose;
     mw__packed_column *column;
     mw__packed_lines *lines;
+    mw__packed_weave *weave;
     mw__packed_taps *taps;
     mw__packed_dots *dots;
     mw__packed_flat_taps *flat_taps; /* these three: or NULL */

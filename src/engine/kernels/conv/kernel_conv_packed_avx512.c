@@ -280,6 +280,26 @@ static void lines(const float *x, int64_t stride, int64_t lines, int64_t step, i
             out[k * count + i] = i >= begin && i < end ? x[k * stride + i * step] : 0.0f;
 }
 
+static void weave(const float *even, const float *odd, int64_t pitch, int64_t lines, int64_t count, float *y,
+                  int64_t stride)
+{
+    const __m512i low = _mm512_set_epi32(23, 7, 22, 6, 21, 5, 20, 4, 19, 3, 18, 2, 17, 1, 16, 0);
+    const __m512i high = _mm512_add_epi32(low, _mm512_set1_epi32(LANES / 2));
+    for (int64_t i = 0; i < count; i += 2 * LANES) {
+        const uint32_t all = count - i < 2 * LANES ? (1u << (count - i)) - 1 : UINT32_MAX;
+        const __mmask16 first = (__mmask16)all, second = (__mmask16)(all >> LANES);
+        const int64_t here = count - i < 2 * LANES ? count - i : 2 * LANES;
+        const __mmask16 evens = (__mmask16)((1u << (here + 1) / 2) - 1), odds = (__mmask16)((1u << here / 2) - 1);
+        for (int64_t k = 0; k < lines; k++) {
+            const __m512 a = _mm512_maskz_loadu_ps(evens, even + k * pitch + i / 2);
+            const __m512 b = _mm512_maskz_loadu_ps(odds, odd + k * pitch + i / 2);
+            _mm512_mask_storeu_ps(y + k * stride + i, first, _mm512_permutex2var_ps(a, low, b));
+            if (second != 0)
+                _mm512_mask_storeu_ps(y + k * stride + i + LANES, second, _mm512_permutex2var_ps(a, high, b));
+        }
+    }
+}
+
 /* outputs and vectors are constants where this is inlined; from position i on */
 MW__INLINE void taps_body(const int outputs, const int vectors, int64_t taps, const int32_t *at, const float *x,
                           const mw__packed_outputs *out, int64_t i)
@@ -447,6 +467,7 @@ const mw__packed_code mw__packed_avx512 = {.rows = ROWS,
                                            .transpose = transpose,
                                            .column = column,
                                            .lines = lines,
+                                           .weave = weave,
                                            .taps = taps,
                                            .dots = dots,
                                            .flat_taps = flat_taps,

@@ -155,6 +155,26 @@ MW__INLINE void lines_body(const float *x, int64_t stride, int64_t lines, int64_
     }
 }
 
+#define LOW(a, b)  __builtin_shufflevector(a, b, 0, 8, 1, 9, 2, 10, 3, 11)
+#define HIGH(a, b) __builtin_shufflevector(a, b, 4, 12, 5, 13, 6, 14, 7, 15)
+
+MW__INLINE void weave_body(const float *even, const float *odd, int64_t pitch, int64_t lines, int64_t count, float *y,
+                           int64_t stride)
+{
+    for (int64_t k = 0; k < lines; k++, even += pitch, odd += pitch, y += stride) {
+        int64_t i = 0;
+        for (; i + 2 * WIDTH <= count; i += 2 * WIDTH) {
+            const vector a = *(const vector *)(even + i / 2), b = *(const vector *)(odd + i / 2);
+            *(vector *)(y + i) = LOW(a, b);
+            *(vector *)(y + i + WIDTH) = HIGH(a, b);
+        }
+        for (; i + 1 < count; i += 2)
+            y[i] = even[i / 2], y[i + 1] = odd[i / 2];
+        if (i < count)
+            y[i] = even[i / 2];
+    }
+}
+
 /* ---- the tiles ---- */
 
 /* Fused multiply-add where the instruction set has it: `fma` as the direct kernels take it. */
@@ -267,6 +287,11 @@ MW__INLINE void lines_body(const float *x, int64_t stride, int64_t lines, int64_
     {                                                                                                                  \
         lines_body(x, stride, lines, step, begin, end, count, out);                                                    \
     }                                                                                                                  \
+    target static void name##_weave(const float *even, const float *odd, int64_t pitch, int64_t lines, int64_t count,   \
+                                    float *y, int64_t stride)                                                          \
+    {                                                                                                                  \
+        weave_body(even, odd, pitch, lines, count, y, stride);                                                         \
+    }                                                                                                                  \
     target static void name##_taps(int64_t taps, const int32_t *at, const float *x, int64_t count,                     \
                                    const mw__packed_outputs *out) TAPS_BODY(two, three, fma)                           \
         target static void name##_dots(int64_t taps, const int32_t *at, const float *x, const float *dy,               \
@@ -285,6 +310,7 @@ MW__INLINE void lines_body(const float *x, int64_t stride, int64_t lines, int64_
                                                 .transpose = turn,                                                     \
                                                 .column = column,                                                      \
                                                 .lines = name##_lines,                                                 \
+                                                .weave = name##_weave,                                                 \
                                                 .taps = name##_taps,                                                   \
                                                 .dots = name##_dots,                                                   \
                                                 .flat_taps = taps_where,                                               \
