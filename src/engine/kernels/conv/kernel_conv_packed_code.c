@@ -155,6 +155,87 @@ MW__INLINE void lines_body(const float *x, int64_t stride, int64_t lines, int64_
     }
 }
 
+static void lines_base(const float *x, int64_t stride, int64_t lines, int64_t step, int64_t begin, int64_t end,
+                       int64_t count, float *out)
+{
+    lines_body(x, stride, lines, step, begin, end, count, out);
+}
+
+#if defined(__x86_64__)
+#define LINE_LONG 32 /* floats, beyond which lines are copied one by one */
+
+/* Lanes [low, high) of a vector. */
+__attribute__((target("avx2"))) static __m256i lanes_between(int64_t low, int64_t high)
+{
+    const __m256i lane = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
+    const int32_t first = (int32_t)(low < 0 ? 0 : low < WIDTH ? low : WIDTH);
+    const int32_t end = (int32_t)(high < 0 ? 0 : high < WIDTH ? high : WIDTH);
+    return _mm256_andnot_si256(_mm256_cmpgt_epi32(_mm256_set1_epi32(first), lane),
+                               _mm256_cmpgt_epi32(_mm256_set1_epi32(end), lane));
+}
+
+/* Up to a vector; a store under a mask takes long on some processors. */
+__attribute__((target("avx2"))) static inline void store_some(__m256 lanes, int64_t count, float *out)
+{
+    if (count >= WIDTH) {
+        _mm256_storeu_ps(out, lanes);
+        return;
+    }
+    __m128 four = _mm256_castps256_ps128(lanes);
+    if (count & 4) {
+        _mm_storeu_ps(out, four);
+        out += 4, four = _mm256_extractf128_ps(lanes, 1);
+    }
+    if (count & 2) {
+        _mm_storel_pi((__m64 *)(void *)out, four);
+        out += 2, four = _mm_movehl_ps(four, four);
+    }
+    if (count & 1)
+        _mm_store_ss(out, four);
+}
+
+/* Vectors of each line at once, of which masked lanes are not read. step: 1 or 2, a constant where this is inlined. */
+__attribute__((target("avx2"))) MW__INLINE void lines_part(const int64_t step, const float *x, int64_t stride,
+                                                           int64_t lines, int64_t begin, int64_t end, int64_t count,
+                                                           int64_t pitch, float *out)
+{
+    const bool some = end > begin;
+    const __m256i low = some ? lanes_between(step * begin, step * (end - 1) + 1) : _mm256_setzero_si256();
+    const __m256i high =
+        some ? lanes_between(step * begin - WIDTH, step * (end - 1) + 1 - WIDTH) : _mm256_setzero_si256();
+    const __m256 keep = _mm256_castsi256_ps(lanes_between(begin, end));
+    for (int64_t k = 0; k < lines; k++, out += pitch) {
+        const float *const from = (const float *)((uintptr_t)x + (uintptr_t)(k * stride * (int64_t)sizeof *x));
+        __m256 lanes = _mm256_maskload_ps(from, low);
+        if (step == 2) {
+            const __m256 behind =
+                _mm256_maskload_ps((const float *)((uintptr_t)from + (uintptr_t)(WIDTH * (int64_t)sizeof *x)), high);
+            lanes = _mm256_castpd_ps(_mm256_permute4x64_pd(
+                _mm256_castps_pd(_mm256_shuffle_ps(lanes, behind, _MM_SHUFFLE(2, 0, 2, 0))), _MM_SHUFFLE(3, 1, 2, 0)));
+            lanes = _mm256_and_ps(lanes, keep);
+        }
+        store_some(lanes, count, out);
+    }
+}
+
+__attribute__((target("avx2"))) static void lines_avx2(const float *x, int64_t stride, int64_t lines, int64_t step,
+                                                       int64_t begin, int64_t end, int64_t count, float *out)
+{
+    if (count > LINE_LONG || step > 2) {
+        lines_body(x, stride, lines, step, begin, end, count, out);
+        return;
+    }
+    for (int64_t i = 0; i < count; i += WIDTH) {
+        const float *const from = (const float *)((uintptr_t)x + (uintptr_t)(i * step * (int64_t)sizeof *x));
+        const int64_t first = begin > i ? begin - i : 0, last = end - i < WIDTH ? end - i : WIDTH;
+        if (step == 1)
+            lines_part(1, from, stride, lines, first, last, count - i, count, out + i);
+        else
+            lines_part(2, from, stride, lines, first, last, count - i, count, out + i);
+    }
+}
+#endif
+
 #define LOW(a, b)  __builtin_shufflevector(a, b, 0, 8, 1, 9, 2, 10, 3, 11)
 #define HIGH(a, b) __builtin_shufflevector(a, b, 4, 12, 5, 13, 6, 14, 7, 15)
 
@@ -266,7 +347,7 @@ MW__INLINE void weave_body(const float *even, const float *odd, int64_t pitch, i
     {                                                                                                                  \
         name##_##rows##_1, name##_##rows##_2                                                                           \
     }
-#define CODE(target, name, fma, turn, two, three, taps_where, dots_where)                                              \
+#define CODE(target, name, fma, turn, copy, two, three, taps_where, dots_where)                                        \
     TILES(target, name, fma, 1)                                                                                        \
     TILES(target, name, fma, 2)                                                                                        \
     TILES(target, name, fma, 3)                                                                                        \
@@ -282,12 +363,7 @@ MW__INLINE void weave_body(const float *even, const float *odd, int64_t pitch, i
     {                                                                                                                  \
         store_body(y, spread, c, count, bias);                                                                         \
     }                                                                                                                  \
-    target static void name##_lines(const float *x, int64_t stride, int64_t lines, int64_t step, int64_t begin,        \
-                                    int64_t end, int64_t count, float *out)                                            \
-    {                                                                                                                  \
-        lines_body(x, stride, lines, step, begin, end, count, out);                                                    \
-    }                                                                                                                  \
-    target static void name##_weave(const float *even, const float *odd, int64_t pitch, int64_t lines, int64_t count,   \
+    target static void name##_weave(const float *even, const float *odd, int64_t pitch, int64_t lines, int64_t count,  \
                                     float *y, int64_t stride)                                                          \
     {                                                                                                                  \
         weave_body(even, odd, pitch, lines, count, y, stride);                                                         \
@@ -309,7 +385,7 @@ MW__INLINE void weave_body(const float *even, const float *odd, int64_t pitch, i
                                                 .sums = name##_sums,                                                   \
                                                 .transpose = turn,                                                     \
                                                 .column = column,                                                      \
-                                                .lines = name##_lines,                                                 \
+                                                .lines = copy,                                                         \
                                                 .weave = name##_weave,                                                 \
                                                 .taps = name##_taps,                                                   \
                                                 .dots = name##_dots,                                                   \
@@ -318,7 +394,7 @@ MW__INLINE void weave_body(const float *even, const float *odd, int64_t pitch, i
 
 #if defined(__x86_64__)
 #define AVX2_FMA(w, x, sum) (vector) _mm256_fmadd_ps(_mm256_set1_ps(w), (__m256)(x), (__m256)(sum))
-CODE(__attribute__((target("avx2,fma"))), avx2, AVX2_FMA, transpose_avx2, 4, 3, mw__packed_flat_taps_avx2,
+CODE(__attribute__((target("avx2,fma"))), avx2, AVX2_FMA, transpose_avx2, lines_avx2, 4, 3, mw__packed_flat_taps_avx2,
      mw__packed_flat_dots_avx2)
 #define BASE_FMA(w, x, sum) ((sum) + (w) * (x))
 #elif defined(__aarch64__)
@@ -338,7 +414,7 @@ static inline vector base_fma(float w, vector x, vector sum)
 #else
 #define BASE_FMA(w, x, sum) ((sum) + (w) * (x))
 #endif
-CODE(, base, BASE_FMA, transpose, 2, 2, NULL, NULL)
+CODE(, base, BASE_FMA, transpose, lines_base, 2, 2, NULL, NULL)
 
 const mw__packed_code *mw__packed_code_of(mw__level level)
 {
