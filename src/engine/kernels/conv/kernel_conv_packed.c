@@ -362,7 +362,7 @@ const char *mw__conv_packed_declines(const mw__packed_request *r)
     const mw__conv_window *w = &r->window;
     if (w->taps > MW__PACKED_TAPS || w->kernel[0] > MW__PACKED_EXTENT || w->kernel[1] > MW__PACKED_EXTENT ||
         w->kernel[2] > MW__PACKED_EXTENT || mw__packed_grids(r) > MW__PACKED_GRIDS)
-        return "a kernel of over 2048 elements or 512 along an axis, or over 64 remainders by the strides";
+        return "a kernel of over 8192 elements or 2048 along an axis, or over 64 remainders by the strides";
     if (outputs < OUTPUTS_LEAST)
         return "few output channels in a group";
     return mw__count_of(r->result) > 0 && mw__count_of(r->x) > 0 ? NULL : "no elements";

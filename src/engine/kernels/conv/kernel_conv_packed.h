@@ -226,7 +226,7 @@ mw_status mw__plan_conv_row_winograd(mw__planner *planner, const mw__op *op, mw_
     }
 
 /* What is taken: elements of a kernel, those along an axis, grids. */
-enum { MW__PACKED_TAPS = 2048, MW__PACKED_EXTENT = 512, MW__PACKED_GRIDS = 64 };
+enum { MW__PACKED_TAPS = 8192, MW__PACKED_EXTENT = 2048, MW__PACKED_GRIDS = 64 };
 
 /* How many grids it has, at most one more than are taken; and their extents and taps. NULL after a failed allocation.
  */
