@@ -51,6 +51,14 @@ MW__INLINE float mw__exp_of(float x)
     return mw__scale(1.0f + e.p, e.exponent);
 }
 
+/* The same bits of an x that is below 40, as those up to 0 are: the first product is exact, and the second rounds what
+ * is subnormal. */
+MW__INLINE float mw__exp_below(float x)
+{
+    const mw__powers e = mw__powers_of(x < -104.0f ? -104.0f : x);
+    return (1.0f + e.p) * mw__float_of((uint32_t)(e.exponent + 191) << 23) * 0x1p-64f;
+}
+
 /* ln(2^e m) = e ln 2 + ln(1 + f), f = m - 1, m in [sqrt(1/2), sqrt(2)), of 2^added x, which is normal and above 0. */
 MW__INLINE float mw__log_normal(float x, float added)
 {
@@ -98,7 +106,7 @@ MW__INLINE float mw__erf_of(float x)
     q = q * u + 6.333346021e-01f;
     q = q * u + 1.129520848e+00f;
     q = q * u - 1.758797487e-04f;
-    const float far = 1.0f - mw__exp_of(-q);
+    const float far = 1.0f - mw__exp_below(-q);
     return copysignf(a < 0.924f ? a + a * p : far, x);
 }
 
@@ -118,7 +126,7 @@ MW__INLINE float mw__tanh_of(float x)
 /* e^-|x| never overflows. */
 MW__INLINE float mw__sigmoid_of(float x)
 {
-    const float e = mw__exp_of(-fabsf(x));
+    const float e = mw__exp_below(-fabsf(x));
     return (x < 0.0f ? e : 1.0f) / (1.0f + e);
 }
 
@@ -169,7 +177,7 @@ MW__INLINE float mw__log1p_of(float u)
     return mw__log_normal(sum, 0.0f) + (u - (sum - 1.0f)) / sum;
 }
 
-MW__INLINE float mw__softplus_of(float x) { return mw__log1p_of(mw__exp_of(-fabsf(x))) + (x > 0.0f ? x : 0.0f); }
+MW__INLINE float mw__softplus_of(float x) { return mw__log1p_of(mw__exp_below(-fabsf(x))) + (x > 0.0f ? x : 0.0f); }
 
 /* e^|x| / 2, which overflows later than e^|x|. */
 MW__INLINE float mw__exp_halved(float x)
