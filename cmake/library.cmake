@@ -37,7 +37,7 @@ if(MW_HAVE_PLIST)
 else()
     mw_room_at(netplist chip/without_libplist)
 endif()
-mw_room(mil check legalize legalize/numbers text weights)
+mw_room(mil check join legalize legalize/numbers text weights)
 # A format whose library is missing is left out; in its place stand functions that say so.
 set(mw_format_folders tensors)
 if(MW_HAVE_PROTOBUF)

@@ -13,6 +13,7 @@ typedef struct mw__rewriting {
     const struct mw__legality *legality; /* the device and the chip (rules/legality.h) */
     struct mw__split *split;             /* of the pass parts: its plan; else NULL */
     struct mw__legalizer *legalizer;     /* of the pass fp16: facts of the values; else NULL */
+    struct mw__joining *joining;         /* of the passes recognize and absorb: who reads what; else NULL */
     bool counts;                         /* the next look-ups are counted */
     uint64_t rows[MW__OP_COUNT];         /* by operation: the rewrites that have it as a root, once it was met */
 } mw__rewriting;

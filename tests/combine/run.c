@@ -280,6 +280,7 @@ void run_case(const net *n, option_set set, bool plain, outcome *out)
     run r = {.n = n, .set = set, .plain = plain, .out = out};
     out->count = out->used = 0;
     out->err = (mw_error){0};
+    setting_begin("MW_ENGINE_FOLD", "0"); /* constants absorb what parameters cannot, which moves last bits */
     if (is_unfused(&r))
         setting_begin("MW_ENGINE_FUSE", "0");
     run_all(&r);
@@ -289,4 +290,5 @@ void run_case(const net *n, option_set set, bool plain, outcome *out)
     mw_graph_destroy(r.source);
     if (is_unfused(&r))
         setting_end("MW_ENGINE_FUSE");
+    setting_end("MW_ENGINE_FOLD");
 }

@@ -24,6 +24,13 @@ static const pass_case cases[] = {
     {.pass = "blocks", .rewrite = "elementwise"},
     {.pass = "digits", .rewrite = "offset"},
     {.pass = "fit", .rewrite = "concat_one"},
+    {.pass = "recognize",
+     .own = {.inputs = "tensor<fp32, [64]> x",
+             .body = "tensor<fp32, [64]> s = sigmoid(x = x); tensor<fp32, [64]> y = mul(x = x, y = s);"}},
+    {.pass = "absorb",
+     .own = {.inputs = "tensor<fp32, [2, 3, 4]> x",
+             .body = "tensor<fp32, [4, 2, 3]> t = transpose(perm = tensor<int32, [3]>([2, 0, 1]), x = x);"
+                     "tensor<fp32, [3, 2, 4]> y = transpose(perm = tensor<int32, [3]>([2, 1, 0]), x = t);"}},
     {.pass = "patterns",
      .own = {.inputs = "tensor<fp32, [2, 16, 8, 8]> x",
              .body = "tensor<fp32, [2, 16, 8, 8]> r = relu(x = x);"

@@ -1,6 +1,7 @@
 /* Every row of passes/rewrites.def computes what stood there before: its program in fp32 on the CPU and what is made of
- * it on the model of the ANE, with the same numbers. Left out by its name it is required, or the program is refused, or
- * another text gives the same. A row without a case, or whose case it does not write, fails by its name. */
+ * it on the model of the ANE, or on the CPU by the engine's own rows, with the same numbers. Left out by its name it is
+ * required, or the program is refused, or another text gives the same. A row without a case, or whose case it does not
+ * write, fails by its name. */
 #include "compiled.h"
 #include "mil/legalize/decompose.h"
 #include "support/check.h"
@@ -27,10 +28,19 @@ static mw_graph *graph_of(const rewrite_case *c, mw_error *err)
     return CHECK(rewrite_case_text(c, LONG, text, sizeof text)) ? parse(text, err) : NULL;
 }
 
+/* Rows that the engine applies to what it computes for the CPU in fp32; the others write what the ANE takes. */
+static bool is_joined(const rewrite_case *c)
+{
+    const mw__rule *rule = mw__pass_rule_of(mw__pass_rule_find(c->row, strlen(c->row)));
+    return rule->pass == MW__RULE_recognize || rule->pass == MW__RULE_absorb;
+}
+
+static mw_device device_of(const rewrite_case *c) { return is_joined(c) ? MW_DEVICE_CPU : MW_DEVICE_ANE; }
+
 static mw_program *source_of(const mw_graph *graph, mw_error *err)
 {
     seen_passes seen = {0};
-    mw_program *program = compiled_for(graph, MW_DEVICE_CPU, MW_CHIP_AUTO, NULL, &seen, err);
+    mw_program *program = compiled_for(graph, MW_DEVICE_CPU, MW_CHIP_AUTO, "recognize,absorb", &seen, err);
     seen_deinit(&seen);
     return program;
 }
@@ -43,9 +53,10 @@ static void check_seen(const mw__rule *rule, mw__rule_id id, const seen_passes *
     check_note(seen->broken == NULL, __FILE__, __LINE__, "row %s: %s breaks its invariant", rule->name, seen->broken);
 }
 
-static void compare_half(const rewrite_case *c, const char *what, mw_program *source, mw_program *made)
+static void compare_made(const rewrite_case *c, const char *what, mw_program *source, mw_program *made)
 {
-    const compiled_bound bound = {.unit = half_unit, .units = c->bound, .half = true};
+    const compiled_bound half = {.unit = half_unit, .units = c->bound, .half = true},
+                         single = {.unit = single_unit, .units = c->wide_bound}, bound = is_joined(c) ? single : half;
     compiled_compare(c, what, source, made, &bound);
 }
 
@@ -55,13 +66,13 @@ static void check_row(const rewrite_case *c, mw__rule_id id)
     seen_passes seen = {0};
     mw_graph *graph = graph_of(c, &err);
     mw_program *source = source_of(graph, &err);
-    mw_program *made = compiled_for(graph, MW_DEVICE_ANE, c->chip, NULL, &seen, &refused);
+    mw_program *made = compiled_for(graph, device_of(c), c->chip, NULL, &seen, &refused);
     check_note(err.status == MW_OK, __FILE__, __LINE__, "row %s: %s", c->row, err.message);
     if (c->error != NULL) {
         CHECK_CONTAINS(refused.message, c->error);
     } else if (check_note(refused.status == MW_OK, __FILE__, __LINE__, "row %s: %s", c->row, refused.message)) {
         check_seen(mw__pass_rule_of(id), id, &seen);
-        compare_half(c, c->row, source, made);
+        compare_made(c, c->row, source, made);
     }
     mw_program_destroy(made);
     mw_program_destroy(source);
@@ -115,12 +126,12 @@ static void check_other(const rewrite_case *c, const mw_graph *graph, const seen
     mw_error err = {0};
     seen_passes with = {0};
     mw_program *source = source_of(graph, &err);
-    mw_program *whole = compiled_for(graph, MW_DEVICE_ANE, c->chip, NULL, &with, &err);
+    mw_program *whole = compiled_for(graph, device_of(c), c->chip, NULL, &with, &err);
     CHECK_OK(err);
     check_note(seen_differ(&with, without), __FILE__, __LINE__, "row %s: the same texts without it", c->row);
     check_note(without->broken == NULL, __FILE__, __LINE__, "without row %s: %s breaks its invariant", c->row,
                without->broken);
-    compare_half(c, c->row, source, made);
+    compare_made(c, c->row, source, made);
     mw_program_destroy(whole);
     mw_program_destroy(source);
     seen_deinit(&with);
@@ -132,7 +143,7 @@ static void check_left_out(const rewrite_case *c, mw__rule_id id)
     seen_passes seen = {0};
     const mw__rule *rule = mw__pass_rule_of(id);
     mw_graph *graph = graph_of(c, &err);
-    mw_program *made = compiled_for(graph, MW_DEVICE_ANE, c->chip, rule->name, &seen, &refused);
+    mw_program *made = compiled_for(graph, device_of(c), c->chip, rule->name, &seen, &refused);
     CHECK_OK(err);
     check_note(seen.hits[id] == 0, __FILE__, __LINE__, "row %s: hits though it is left out", c->row);
     if ((rule->flags & MW__RULE_REQUIRED) != 0)
@@ -164,9 +175,9 @@ static void check_pair(const rewrite_case *c, const mw_graph *graph, mw_program 
     mw_error refused = {0};
     seen_passes seen = {0};
     snprintf(what, sizeof what, "%s without %s", c->row, mw__pass_rule_of(off)->name);
-    mw_program *made = compiled_for(graph, MW_DEVICE_ANE, c->chip, mw__pass_rule_of(off)->name, &seen, &refused);
+    mw_program *made = compiled_for(graph, device_of(c), c->chip, mw__pass_rule_of(off)->name, &seen, &refused);
     if (made != NULL && seen_differ(with, &seen))
-        compare_half(c, what, source, made);
+        compare_made(c, what, source, made);
     else if (made == NULL)
         check_note(is_refusal(&refused), __FILE__, __LINE__, "%s: %d %s", what, (int)refused.status, refused.message);
     check_note(seen.broken == NULL, __FILE__, __LINE__, "%s: %s breaks its invariant", what, seen.broken);
@@ -187,7 +198,7 @@ static void check_pairs(const rewrite_case *c)
     seen_passes with = {0};
     mw_graph *graph = graph_of(c, &err);
     mw_program *source = source_of(graph, &err);
-    mw_program *whole = compiled_for(graph, MW_DEVICE_ANE, c->chip, NULL, &with, &refused);
+    mw_program *whole = compiled_for(graph, device_of(c), c->chip, NULL, &with, &refused);
     CHECK_OK(err);
     for (size_t i = 0; i < row_count(); i++)
         if (is_looked_at(c, id_of(i)))

@@ -88,8 +88,61 @@ static void test_a_trainer_on_the_cpu_lacks_any_rule(void) { check_device(MW_DEV
 /* Other operations round elsewhere. */
 static void test_a_trainer_on_the_ane_lacks_any_rule(void) { check_device(MW_DEVICE_ANE, 1e-2); }
 
+/* ---- what a model spells from parts ---- */
+
+enum { FEATURES = 6, HIDDEN = 8 };
+
+/* gelu, as one operation or as exporters write it. */
+static mw_tensor *activate(mw_tensor *x, bool spelled)
+{
+    if (!spelled)
+        return mw_gelu(x, MW_GELU_EXACT);
+    mw_tensor *sum = mw_add_scalar(mw_erf(mw_mul_scalar(x, 0.70710678118654752)), 1.0);
+    return mw_mul_scalar(mw_mul(x, sum), 0.5);
+}
+
+static float train_gelu(bool spelled, const char *off, seen_passes *seen)
+{
+    mw_error err = {0};
+    float x[EXAMPLES * FEATURES], loss = 0;
+    const int32_t labels[EXAMPLES] = {0, 1, 2, 1};
+    for (size_t i = 0; i < EXAMPLES * FEATURES; i++)
+        x[i] = (float)(i * 37 % 17) / 4.0f - 2.0f;
+    mw_graph *graph = mw_graph_create(NULL, NULL);
+    mw_tensor *in = mw_input(graph, "x", MW_F32, MW_SHAPE(EXAMPLES, FEATURES));
+    mw_tensor *truth = mw_input(graph, "labels", MW_I32, MW_SHAPE(EXAMPLES));
+    mw_tensor *logits = mw_dense(activate(mw_dense(in, HIDDEN, "first"), spelled), CLASSES, "last");
+    mw_trainer_options options = mw_trainer_defaults(mw_cross_entropy(logits, truth), mw_adam(1e-2f));
+    options.compile = engine_options(MW_DEVICE_CPU, 1);
+    options.compile.passes = (mw_passes){.off = off, .report = seen_report, .report_user = seen};
+    mw_trainer *trainer = mw_trainer_create(&options, &err);
+    const mw_feed feeds[] = {{.name = "x", .dtype = MW_F32, .data = x, .count = EXAMPLES * FEATURES},
+                             {.name = "labels", .dtype = MW_I32, .data = labels, .count = EXAMPLES}};
+    for (int i = 0; i < STEPS; i++)
+        mw_trainer_step(trainer, &(mw_batch){.feeds = feeds, .feed_count = 2, .examples = EXAMPLES}, &loss, &err);
+    CHECK_OK(err);
+    mw_trainer_destroy(trainer);
+    mw_graph_destroy(graph);
+    return loss;
+}
+
+static void test_a_spelled_activation_trains_as_the_one_that_it_is(void)
+{
+    seen_passes native = {0}, spelled = {0}, without = {0};
+    const double wanted = (double)train_gelu(false, NULL, &native);
+    CHECK_NEAR(train_gelu(true, NULL, &spelled), wanted, 1e-6);
+    CHECK_NEAR(train_gelu(true, "recognize", &without), wanted, 1e-5);
+    CHECK(native.hits[MW__RULE_spelled_gelu] == 0);
+    CHECK(spelled.hits[MW__RULE_spelled_gelu] > 0);
+    CHECK(without.hits[MW__RULE_spelled_gelu] == 0);
+    seen_deinit(&native);
+    seen_deinit(&spelled);
+    seen_deinit(&without);
+}
+
 int main(void)
 {
+    RUN(test_a_spelled_activation_trains_as_the_one_that_it_is);
     mw__blas_choose("none", NULL);
     RUN(test_a_trainer_on_the_cpu_lacks_any_rule);
     RUN(test_a_trainer_on_the_ane_lacks_any_rule);

@@ -222,6 +222,7 @@ static void put_config(mw__text *record, const mw__config *config)
     put_number(record, "reference", config->reference);
     put_number(record, "fuse", config->fuse);
     put_number(record, "exact", config->exact);
+    put_number(record, "fold", config->fold);
     put_number(record, "width", config->width);
     put_number(record, "wake", (uint64_t)config->wake);
     put_number(record, "pack", config->pack);

@@ -11,6 +11,7 @@
 #include "engine/kernels/kernel_table.h"
 #include "graph/ir/count.h"
 #include "mil/io.h"
+#include "mil/join/join.h"
 #include "mil/legalize/legalize.h"
 #include "passes/invariant.h"
 
@@ -27,6 +28,8 @@ static void destroy_library(mw__object *object)
     mw__graph_free(library->stored);
     for (size_t i = 0; library->lowered != NULL && i < library->graph->function_count; i++)
         mw__graph_free(library->lowered[i]);
+    for (size_t i = 0; library->joined != NULL && i < library->graph->function_count; i++)
+        mw__graph_free(library->joined[i]);
     mw__graph_free(library->graph);
     mw__free(&object->allocator, library->bundle);
     mw__arena_deinit(&library->arena);
@@ -156,6 +159,8 @@ static const mw__config *configure(mw__library *library, const mw__device_traits
 
 /* ---- a function, pass by pass ---- */
 
+enum { JOIN_ROUNDS = 6 };
+
 /* What exists while a function is compiled. */
 typedef struct planning {
     mw__library *library;
@@ -187,6 +192,37 @@ static mw_status lower(planning *p, mw_error *err)
         MW_TRY(mw__block_add_output(p->function->body, p->lowered.states[i].last, err));
     return MW_OK;
 }
+
+/* By the rows of the pass, until none applies: what was joined may be part of more. Only what the processor computes as
+ * it likes, and not the reference. */
+static mw_status join_by(planning *p, mw__rule_id pass, mw_error *err)
+{
+    mw_graph_options options = mw_graph_defaults();
+    options.allocator = &p->library->object.allocator;
+    options.opset = p->source->opset;
+    const mw__legality legality = {.device = p->device, .chip = p->library->chip};
+    const mw__join_options how = {.pass = pass, .log = p->request.log, .legality = &legality};
+    if (!p->config->fold || p->config->reference || p->device->half_ports || p->device->is_chip)
+        return MW_OK;
+    for (int round = 0; round < JOIN_ROUNDS; round++) {
+        mw__function *made = NULL;
+        mw_graph *to = mw__graph_make(&options, err);
+        if (to == NULL)
+            return MW_ERROR_MEMORY;
+        const mw_status status = mw__join_function(p->function, &how, to, &made, err);
+        mw_graph *left = status == MW_OK && made != NULL ? p->library->joined[p->index] : to;
+        if (left != to)
+            p->library->joined[p->index] = to;
+        mw__graph_free(left);
+        if (status != MW_OK || made == NULL)
+            return status;
+        p->function = made;
+    }
+    return MW_OK;
+}
+
+static mw_status recognize(planning *p, mw_error *err) { return join_by(p, MW__RULE_recognize, err); }
+static mw_status absorb(planning *p, mw_error *err) { return join_by(p, MW__RULE_absorb, err); }
 
 static mw_status prepare_weights(planning *p, mw_error *err)
 {
@@ -275,7 +311,8 @@ static mw_status plan_all(mw__library *library, const mw__compile_options *optio
         return MW_ERROR_MEMORY;
     library->programs = mw__arena_alloc(&library->arena, graph->function_count, sizeof *library->programs, err);
     library->lowered = mw__arena_alloc(&library->arena, graph->function_count, sizeof(mw_graph *), err);
-    if (library->programs == NULL || library->lowered == NULL)
+    library->joined = mw__arena_alloc(&library->arena, graph->function_count, sizeof(mw_graph *), err);
+    if (library->programs == NULL || library->lowered == NULL || library->joined == NULL)
         return MW_ERROR_MEMORY;
     library->count = graph->function_count;
     for (size_t i = 0; i < graph->function_count; i++) {

@@ -41,7 +41,8 @@ typedef struct mw__library {
     mw_graph *graph;  /* of the text: holds names and constants */
     mw_graph *stored; /* copies of its functions (fp16_storage.h) */
     mw_graph *
-        *lowered; /* by function: the one without lists and states (graph/transform/lower.h); NULL = it has none */
+        *lowered;      /* by function: the one without lists and states (graph/transform/lower.h); NULL = it has none */
+    mw_graph **joined; /* by function: with what the passes recognize and absorb have left; or NULL */
     mw__open_weights *open; /* by function */
     mw__arena arena;
     mw__program *programs;

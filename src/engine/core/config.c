@@ -40,6 +40,7 @@ static void set_reference(mw__config *config, const char *text) { config->refere
 static void set_width(mw__config *config, const char *text) { config->width = (unsigned)number_of(text); }
 static void set_fuse(mw__config *config, const char *text) { config->fuse = text[0] == '1'; }
 static void set_exact(mw__config *config, const char *text) { config->exact = text[0] == '1'; }
+static void set_fold(mw__config *config, const char *text) { config->fold = text[0] == '1'; }
 
 static void set_pack(mw__config *config, const char *text) { config->pack = number_of(text); }
 
@@ -85,6 +86,7 @@ static const variable_row rows[] = {
     {.name = "MW_ENGINE_WIDE", .values = {"0", "256", "512"}, .rule = "0, 256 or 512", .set = set_width},
     {.name = "MW_ENGINE_FUSE", .values = {"0", "1"}, .rule = "0 or 1", .set = set_fuse},
     {.name = "MW_ENGINE_EXACT_CONVOLUTION", .values = {"0", "1"}, .rule = "0 or 1", .set = set_exact},
+    {.name = "MW_ENGINE_FOLD", .values = {"0", "1"}, .rule = "0 or 1", .set = set_fold},
     {.name = "MW_ENGINE_PACK", .least = 0, .rule = "a whole number of bytes", .set = set_pack},
     {.name = "MW_ENGINE_LOADED",
      .values = {"operations", "programs", "none"},
@@ -161,6 +163,7 @@ mw__sums mw__config_sums(const mw__config *config)
 void mw__config_init(mw__config *config)
 {
     *config = (mw__config){.fuse = true,
+                           .fold = true,
                            .width = 512,
                            .wake = WAKE_COST,
                            .pack = PACK_BYTES,

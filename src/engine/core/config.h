@@ -41,6 +41,7 @@ typedef struct mw__config {
     bool reference;         /* MW_ENGINE_REF */
     bool fuse;              /* MW_ENGINE_FUSE */
     bool exact;             /* MW_ENGINE_EXACT_CONVOLUTION, or the model of the ANE: no way that approximates */
+    bool fold;              /* MW_ENGINE_FOLD: the passes recognize and absorb */
     unsigned width;         /* MW_ENGINE_WIDE: of vectors, at most; bits */
     uint64_t threads;       /* MW_ENGINE_THREADS; 0 = as the compile options say */
     double wake;            /* MW_ENGINE_WAKE: estimated ns from which a run wakes the worker team */

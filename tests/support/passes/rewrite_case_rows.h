@@ -15,6 +15,7 @@ typedef struct rewrite_case_group {
     size_t count;
 } rewrite_case_group;
 
-extern const rewrite_case_group rewrite_cases_decompose, rewrite_cases_parts, rewrite_cases_fp16, rewrite_cases_fit;
+extern const rewrite_case_group rewrite_cases_decompose, rewrite_cases_parts, rewrite_cases_fp16, rewrite_cases_fit,
+    rewrite_cases_join;
 
 #endif

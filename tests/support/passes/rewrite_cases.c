@@ -10,7 +10,7 @@
 const rewrite_case *rewrite_case_at(size_t index)
 {
     const rewrite_case_group *const groups[] = {&rewrite_cases_decompose, &rewrite_cases_parts, &rewrite_cases_fp16,
-                                                &rewrite_cases_fit};
+                                                &rewrite_cases_fit, &rewrite_cases_join};
     for (size_t g = 0; g < sizeof groups / sizeof *groups; g++) {
         if (index < groups[g]->count)
             return &groups[g]->rows[index];

@@ -29,7 +29,8 @@ typedef struct rewrite_case {
     double bound;        /* of the results by those of the source in fp32, in units of fp16 (2^-10) of the largest of
                           * them; 0 = they are the source's, rounded to fp16 */
     const char *because; /* the bound is not 0 */
-    double wide_bound;   /* the same of the form in fp32, of the rows of decompose: in units of fp32 (2^-23) */
+    double wide_bound;   /* the same of the form in fp32, of the rows of decompose, recognize and absorb: in units of
+                          * fp32 (2^-23) */
 } rewrite_case;
 
 /* NULL past the last. */

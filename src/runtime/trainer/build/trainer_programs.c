@@ -1,8 +1,10 @@
 /* Making the programs of a trainer. Their operations are made in trainer_graph.c. */
 #include "runtime/trainer/build/trainer_programs.h"
 
+#include "mil/join/join.h"
 #include "mil/pass_text.h"
 #include "passes/invariant.h"
+#include "rules/legality.h"
 
 #include "graph/random/generator.h"
 #include "graph/random/noise.h"
@@ -77,6 +79,41 @@ mw_status mw__trainer_resolve_scalars(mw__trainer_build *b, const mw_program *pr
 
 /* ---- passes ---- */
 
+/* The copy of the step, in which operations that the model spells from parts are those that they are. */
+typedef struct step_copy {
+    mw_trainer *trainer;
+    mw__join *join;
+} step_copy;
+
+static bool copy_frozen(void *user, const mw_tensor *state)
+{
+    return mw__trainer_freezes(((step_copy *)user)->trainer, state);
+}
+
+static bool copy_joined(void *user, mw__clone *clone, const mw__op *op)
+{
+    return mw__join_write(((step_copy *)user)->join, clone, op);
+}
+
+/* On chips the parts of the model stay what they are: each is rounded. */
+static mw_status recognize_step(mw__trainer_build *b, mw__clone_options *options, mw_error *err)
+{
+    bool any = false;
+    const mw_trainer *t = b->trainer;
+    step_copy *copy = options->user;
+    const mw__legality legality = {.device = t->target.device};
+    const mw__join_options how = {.pass = MW__RULE_recognize,
+                                  .log = b->log,
+                                  .legality = &legality,
+                                  .roots = options->roots,
+                                  .root_count = options->root_count};
+    if (t->target.device->half_ports || t->target.device->is_chip)
+        return MW_OK;
+    MW_TRY(mw__join_find(mw__graph_main(t->model.graph), &how, &b->arena, &copy->join, &any, err));
+    options->rule = any ? copy_joined : NULL;
+    return MW_OK;
+}
+
 /* The training form of the loss, and the states of the model that are assigned, whether the loss needs them or not. */
 mw_status mw__trainer_copy_step(mw__trainer_build *b, mw_error *err)
 {
@@ -101,8 +138,10 @@ mw_status mw__trainer_copy_step(mw__trainer_build *b, mw_error *err)
     for (size_t i = 0; i < t->watched.count && b->kind != MW__PASS_SUM && !b->ends_before_check; i++)
         if (t->watched.tensors[i].value != NULL)
             roots[count++] = t->watched.tensors[i].value;
-    const mw__clone_options options = {
-        .roots = roots, .root_count = count, .form = MW__CLONE_TRAINING, .frozen = mw__trainer_freezes, .user = t};
+    step_copy copy = {.trainer = t};
+    mw__clone_options options = {
+        .roots = roots, .root_count = count, .form = MW__CLONE_TRAINING, .frozen = copy_frozen, .user = &copy};
+    MW_TRY(recognize_step(b, &options, err));
     b->graph = mw__clone_graph(t->allocator, t->model.graph, &options, copies, err);
     if (b->graph == NULL)
         return mw__status_or(err, MW_ERROR_ARGUMENT);
@@ -168,8 +207,10 @@ static mw_status run_passes(mw__trainer_build *b, mw_error *err)
     mw__pass_log log;
     mw_status status = MW_OK;
     mw__program_log_init(&log, &b->trainer->compile, &b->trainer->target);
+    b->log = &log;
     for (size_t i = 0; i < sizeof passes / sizeof *passes && status == MW_OK; i++)
         status = run_pass(b, &log, &passes[i], err);
+    b->log = NULL;
     mw__pass_log_deinit(&log);
     return status;
 }

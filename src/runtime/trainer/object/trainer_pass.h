@@ -54,6 +54,7 @@ typedef struct mw__trainer_build {
     mw__optimizer_scalars *scalars;      /* [group][fp32, fp16] */
     mw_tensor **shown; /* copies of the watched values of the model, in the order of the watched tensors */
     mw_tensor *loss_output, *ok_output;
+    struct mw__pass_log *log; /* while its passes run; else NULL */
 } mw__trainer_build;
 
 #endif
