@@ -52,6 +52,11 @@ static const pass_case cases[] = {
                      "fp32 g = reduce_min(axes = tensor<int32, [2]>([0, 1]), keep_dims = bool(false), x = s);"
                      "bool f = greater(x = g, y = fp32(0.5)); tensor<fp32, [640, 512]> n = sub(x = w, y = p);"
                      "tensor<fp32, [640, 512]> y = select(a = n, b = w, cond = f);"}},
+    {.pass = "tails",
+     .own = {.inputs = "tensor<fp32, [1, 2, 8, 9]> x, tensor<fp32, [16, 2, 1, 1]> w",
+             .body = "tensor<fp32, [1, 16, 8, 9]> c = conv(dilations = tensor<int32, [2]>([1, 1]), groups = int32(1), "
+                     "pad = tensor<int32, [4]>([0, 0, 0, 0]), pad_type = string(\"valid\"), strides = tensor<int32, "
+                     "[2]>([1, 1]), weight = w, x = x); tensor<fp32, [1, 16, 8, 9]> y = relu(x = c);"}},
     {.pass = "fuse",
      .own = {.inputs = "tensor<fp32, [64]> x",
              .body = "tensor<fp32, [64]> e = exp(x = x); tensor<fp32, [64]> s = add(x = x, y = e);"

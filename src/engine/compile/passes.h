@@ -40,6 +40,9 @@ mw_status mw__plan_fold_steps(const mw__pass *pass, mw__step **steps, size_t *st
 /* Large products that only the update reads, behind the flag that is made of all gradients, move there. */
 mw_status mw__defer_products(const mw__pass *pass, mw_error *err);
 
+/* Steps that can do more to their results take what is done to each of them behind (engine/core/tail.h). */
+mw_status mw__attach_tails(const mw__pass *pass, mw_error *err);
+
 /* The planner's steps, in the order of the text; afterwards fewer. */
 mw_status mw__fuse_steps(const mw__pass *pass, mw_error *err);
 

@@ -73,7 +73,8 @@ typedef struct mw__step_report {
 
 /* What those who join steps know of one. */
 typedef struct mw__step_fusion {
-    mw__element *element; /* what it computes of each element (engine/kernels/fused/fused.h); NULL: it may not fuse */
+    mw__element *element;  /* what it computes of each element (engine/kernels/fused/fused.h); NULL: it may not fuse */
+    struct mw__tail *tail; /* what it may do to its results, which its block holds (engine/core/tail.h); or NULL */
     const struct mw__sum *sum; /* if it sums its one read (the same) */
     uint32_t splat;            /* buffer of the one number that every element it writes is; 0: there is none */
     const struct mw__finite_check *watch; /* if it only looks at a buffer (engine/kernels/reduce/within.h) */

@@ -381,6 +381,12 @@ static mw_status defer_products(driver *d, mw_error *err)
     return mw__defer_products(&pass, err);
 }
 
+static mw_status attach_tails(driver *d, mw_error *err)
+{
+    const mw__pass pass = pass_over(d);
+    return mw__attach_tails(&pass, err);
+}
+
 static mw_status fuse_steps(driver *d, mw_error *err)
 {
     const mw__pass pass = pass_over(d);

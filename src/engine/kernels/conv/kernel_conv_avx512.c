@@ -2,6 +2,7 @@
  * kernel_conv_row_avx512.c, and what follows it in the same step in kernel_conv_pool.c. */
 #include "engine/kernels/conv/kernel_conv_avx512.h"
 #include "base/number/integer.h"
+#include "engine/core/tail.h"
 #include "engine/kernels/common_avx512.h"
 
 #include <math.h>
@@ -338,6 +339,7 @@ typedef struct conv_block {
     int64_t lines;  /* rows of y at a time */
     int64_t shares; /* of the panels of all groups: several where rows do not keep every partition busy */
     const mw__packed_finish *columns;
+    mw__tail tail;
 } conv_block;
 
 /* Lines of y [lines, width of y, MW__CONV_PANEL] and what the last square reads beyond them. */
@@ -348,7 +350,20 @@ typedef struct conv_rows {
     const float *frame, *packed, *bias;
     float *lines, *y;                /* y: the first of the rows */
     int64_t band, count, begin, end; /* begin, end: panels */
+    const mw__kernel_call *call;
 } conv_rows;
+
+/* Positions of so many channels from y on, what is done to them before they are stored, and after. */
+static void store_lines(const conv_block *s, const conv_rows *r, int64_t positions, int64_t channels, float *y)
+{
+    const int64_t area = s->conv.window.area_out, at = y - (const float *)r->call->out[0];
+    const size_t first = mw__tail_placeless(&s->tail);
+    if (first > 0)
+        mw__tail_run_placeless(&s->tail, r->lines, positions * MW__CONV_PANEL);
+    mw__conv_avx512_transpose(r->lines, positions, channels, y, area);
+    for (int64_t o = 0; first < s->tail.count && o < channels; o++)
+        mw__tail_run(&s->tail, first, r->call, at + o * area, positions);
+}
 
 static void run_rows(const conv_block *s, const conv_rows *r)
 {
@@ -364,7 +379,7 @@ static void run_rows(const conv_block *s, const conv_rows *r)
             if (s->columns != NULL)
                 mw__conv_avx512_finish(s->columns, r->bias != NULL ? r->bias + first : NULL, channels, here * width,
                                        r->lines);
-            mw__conv_avx512_transpose(r->lines, here * width, channels, r->y + first * area + row * width, area);
+            store_lines(s, r, here * width, channels, r->y + first * area + row * width);
         }
     }
 }
@@ -384,6 +399,7 @@ static void run_group(const conv_block *s, const mw__kernel_call *call, int64_t 
                             .lines = call->scratch,
                             .y = (float *)call->out[0] + at * c->outputs * w->area_out + row * w->out[2],
                             .band = band,
+                            .call = call,
                             .count = mw__i64_min(c->band, w->out[1] - row),
                             .begin = begin,
                             .end = end};
@@ -459,6 +475,8 @@ static void plan_conv(mw__planner *planner, conv_block *s, const mw__packed_requ
                                    c->examples * c->bands * s->shares,
                                    mw__cost(4.0 * results, 0.3 * 2.0 * results * (double)c->depth));
     step->block = s;
+    s->tail.most = INFINITY;
+    step->fusion.tail = r->columns == NULL ? &s->tail : NULL;
     step->rounds = r->columns != NULL;
     step->report.flops = 2.0 * results * (double)c->depth;
     step->scratch = (size_t)(line_floats(s) + c->frame) * sizeof(float);

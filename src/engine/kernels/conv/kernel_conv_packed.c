@@ -4,10 +4,12 @@
  * runs of one panel. */
 #include "engine/kernels/conv/kernel_conv_packed.h"
 #include "base/number/integer.h"
+#include "engine/core/tail.h"
 #include "engine/core/unpack.h"
 #include "engine/kernels/conv/kernel_conv_weights.h"
 
 #define OUTPUTS_LEAST 4
+#define TAIL_MOST     8.0   /* additions: runs are short */
 #define SUMS          98304 /* floats: part of the second-level cache */
 
 typedef struct packed_block {
@@ -24,6 +26,7 @@ typedef struct packed_block {
     const mw__compressed *stored; /* the weight, if it stays as it is stored and is packed tile by tile; or NULL */
     mw__level level;
     const mw__packed_finish *columns; /* or NULL */
+    mw__tail tail;
 } packed_block;
 
 /* ---- one panel of positions ---- */
@@ -108,6 +111,7 @@ typedef struct packed_tile {
     int64_t channel;       /* of y, the first of the group */
     int64_t begin, end;    /* positions over all examples */
     int64_t panel, panels; /* of output channels */
+    const mw__kernel_call *call;
 } packed_tile;
 
 /* What is added to channel `o` of the group: -0 changes no bit of what is finished. */
@@ -129,6 +133,8 @@ static void store_piece(const packed_block *s, const packed_tile *t, const packe
         const float bias = bias_of(s, t, o);
         if (s->dtype == MW_F32) {
             s->w.code->store((float *)t->y + at, s->spread[2], sums + piece->first, piece->count, bias);
+            if (s->tail.count > 0)
+                mw__tail_run(&s->tail, 0, t->call, at, piece->count);
             continue;
         }
         for (int64_t i = 0; i < piece->count; i++) {
@@ -279,7 +285,8 @@ static packed_tile tile_of(const packed_block *s, const mw__kernel_call *call, i
         .bias = s->has_bias ? call->in[s->stored != NULL ? 1 : 2] : NULL,
         .y = call->out[0],
         .channel = group * s->w.outputs,
-        .panels = s->w.panels};
+        .panels = s->w.panels,
+        .call = call};
 }
 
 static void run_examples(const packed_block *s, const mw__kernel_call *call, const packed_scratch *scratch)
@@ -431,6 +438,8 @@ mw_status mw__plan_conv_packed(mw__planner *planner, const mw__packed_request *r
     step->block = s;
     step->report.flops = flops;
     step->rounds = r->columns != NULL;
+    s->tail.most = TAIL_MOST;
+    step->fusion.tail = r->columns == NULL && s->dtype == MW_F32 && s->spread[2] == 1 ? &s->tail : NULL;
     step->scratch = scratch_bytes(s);
     mw__step_read(planner, step, x, access, (size_t)(s->w.groups * s->w.inputs * s->area_in) * sizeof(float), false);
     if (s->stored == NULL)

@@ -1,6 +1,7 @@
 /* batch_norm and local_response_norm, whose numbers belong to channels. A lane's units are planes of one channel, or
  * stretches of up to 64 neighboring positions with all their channels. Each result is rounded once. */
 #include "engine/core/kernel.h"
+#include "engine/core/tail.h"
 
 #include <math.h>
 #include <string.h>
@@ -9,12 +10,46 @@ static int64_t positions_of(mw_shape shape) { return mw__shape_span(shape, 2, sh
 
 /* ---- batch_norm ---- */
 
+#define TAIL_MOST 8.0 /* additions: planes may be short */
+
+/* Of a channel. */
+typedef struct batch_numbers {
+    float mean, scale, shift;
+} batch_numbers;
+
+MW__INLINE void batch_scale_body(float *out, const float *x, int64_t count, const batch_numbers *numbers)
+{
+    const float mean = numbers->mean, scale = numbers->scale, shift = numbers->shift;
+    MW__VECTORIZE for (int64_t i = 0; i < count; i++) out[i] = (x[i] - mean) * scale + shift;
+}
+MW__BASE_AVX2_AVX512(batch_scale, (float *out, const float *x, int64_t count, const batch_numbers *numbers),
+                     (out, x, count, numbers))
+
 typedef struct batch_block {
     int64_t channels, positions;
     bool has_gamma, has_beta;
     mw_dtype dtype;
     float epsilon;
+    void (*scale)(float *out, const float *x, int64_t count, const batch_numbers *numbers);
+    mw__tail tail;
 } batch_block;
+
+/* A plane in tiles; what is held as fp32 goes straight to its place. */
+static void batch_plane(const batch_block *s, const mw__kernel_call *call, int64_t plane, const batch_numbers *numbers)
+{
+    float tile[MW__TILE], out[MW__TILE];
+    for (int64_t at = plane * s->positions, end = at + s->positions; at < end; at += MW__TILE) {
+        const int64_t run = end - at < MW__TILE ? end - at : MW__TILE;
+        const float *x = mw__tile_load(call->in[0], s->dtype, at, run, tile);
+        if (s->dtype == MW_F32) {
+            s->scale((float *)call->out[0] + at, x, run, numbers);
+            mw__tail_run(&s->tail, 0, call, at, run);
+        } else {
+            s->scale(out, x, run, numbers);
+            mw__tile_store(call->out[0], s->dtype, at, run, out);
+        }
+    }
+}
 
 /* Reads: x, mean, variance, gamma, beta, the last two where there are any. */
 static void batch_run(const mw__kernel_call *call)
@@ -23,18 +58,13 @@ static void batch_run(const mw__kernel_call *call)
     const float *means = call->in[1], *variances = call->in[2];
     const float *gammas = s->has_gamma ? call->in[3] : NULL;
     const float *betas = s->has_beta ? call->in[s->has_gamma ? 4 : 3] : NULL;
-    float tile[MW__TILE], out[MW__TILE];
     for (int64_t plane = call->begin; plane < call->end; plane++) {
         const int64_t c = plane % s->channels;
-        const float mean = means[c], root = sqrtf(variances[c] + s->epsilon);
-        const float scale = (gammas != NULL ? gammas[c] : 1.0f) / root, shift = betas != NULL ? betas[c] : 0.0f;
-        for (int64_t at = 0; at < s->positions; at += MW__TILE) {
-            const int64_t run = s->positions - at < MW__TILE ? s->positions - at : MW__TILE;
-            const float *x = mw__tile_load(call->in[0], s->dtype, plane * s->positions + at, run, tile);
-            for (int64_t i = 0; i < run; i++)
-                out[i] = (x[i] - mean) * scale + shift;
-            mw__tile_store(call->out[0], s->dtype, plane * s->positions + at, run, out);
-        }
+        const float root = sqrtf(variances[c] + s->epsilon);
+        const batch_numbers numbers = {.mean = means[c],
+                                       .scale = (gammas != NULL ? gammas[c] : 1.0f) / root,
+                                       .shift = betas != NULL ? betas[c] : 0.0f};
+        batch_plane(s, call, plane, &numbers);
     }
 }
 
@@ -53,7 +83,9 @@ mw_status mw__kernel_batch_norm(mw__planner *planner, const mw__op *op, mw_error
                        .has_gamma = mw__arg_present(op, "gamma"),
                        .has_beta = mw__arg_present(op, "beta"),
                        .dtype = mw__dtype_of(x),
-                       .epsilon = (float)epsilon};
+                       .epsilon = (float)epsilon,
+                       .scale = MW__DISPATCH_BEST(batch_scale, mw__plan_level(planner)),
+                       .tail = {.most = TAIL_MOST, .beside = true}};
     uint32_t vectors[4] = {0};
     for (int i = 0; i < 4; i++)
         if (mw__arg_present(op, names[i]))
@@ -63,6 +95,7 @@ mw_status mw__kernel_batch_norm(mw__planner *planner, const mw__op *op, mw_error
     mw__step *step = mw__plan_step(planner, batch_run, "batch_norm", shape.dim[0] * shape.dim[1],
                                    mw__cost(count * (double)size * 2, count * 3));
     step->block = s;
+    step->fusion.tail = s->dtype == MW_F32 ? &s->tail : NULL;
     mw__step_read(planner, step, mw__plan_buffer(planner, x), MW__ROWS, unit, true);
     for (int i = 0; i < 4; i++)
         if (mw__arg_present(op, names[i]))
