@@ -2,8 +2,7 @@
  * elements; forward and gradient, each a program of its own.
  *
  *     moves                          every row: name, direction, ms, GB/s
- *     moves NAME [--threads N] [--steps N] [--device cpu|ane] [--plan]
- *     moves list                     the rows, for moves.py
+ *     moves BEGIN_OF_NAME [--threads N] [--steps N] [--device cpu|ane] [--plan]
  *
  * GB/s counts each input and each result once. */
 #include "runs.h"
@@ -268,27 +267,12 @@ static void measure(const row *r, int direction, const bench_options *o, mw_erro
     mw_program_destroy(program);
 }
 
-static void list(void)
-{
-    for (const row *r = rows; r < rows + ROWS; r++) {
-        printf("%s %d %s", r->name, (int)r->kind, r->op != NULL ? r->op : "-");
-        for (int i = 0; i < 3; i++)
-            printf(" %d", (int)r->kernel[i]);
-        printf(" %d %d", (int)r->stride, (int)r->pad);
-        for (int i = 0; i < r->x.rank; i++)
-            printf(" %d", (int)r->x.dim[i]);
-        puts("");
-    }
-}
-
 int main(int argc, char **argv)
 {
     char *all[] = {argv[0], "all"};
     const bench_options o = argc > 1 ? bench_parse(argc, argv) : bench_parse(2, all);
     mw_error err = {0};
-    bool known = strcmp(o.workload, "list") == 0;
-    if (known)
-        list();
+    bool known = false;
     for (const row *r = rows; r < rows + ROWS; r++) {
         if (strcmp(o.workload, "all") != 0 && strncmp(o.workload, r->name, strlen(o.workload)) != 0)
             continue;

@@ -51,7 +51,7 @@ typedef struct mw__resize_gradient_match {
     const mw_tensor *dy, *height, *width, *dx;
 } mw__resize_gradient_match;
 
-bool mw__resize_gradient_suits(const mw_tensor *height, const mw_tensor *width);
+bool mw__resizing_suits(const mw_tensor *height, const mw_tensor *width);
 
 /* ---- conv ---- */
 

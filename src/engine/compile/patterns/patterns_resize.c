@@ -34,7 +34,7 @@ mw_status mw__match_resize_gradient(mw__finder *f, size_t at, mw_error *err)
     mw__resize_gradient_match match;
     if (!read_resize(f, op, &match))
         return mw__pattern_decline(f, f->row->declined);
-    if (!mw__resize_gradient_suits(match.height, match.width))
+    if (!mw__resizing_suits(match.height, match.width))
         return mw__pattern_decline(f, "its matrices do not interpolate");
     mw__resize_gradient_match *kept = mw__arena_alloc(f->arena, 1, sizeof *kept, err);
     mw__pattern *pattern = kept != NULL ? mw__pattern_put(f, at, kept, err) : NULL;

@@ -2,7 +2,7 @@
  * has two numbers at most. A unit is one row of dx: the rows of dy that took of it are added, then their columns. fp32;
  * products with the zeros are left out, so that what is not finite stays where it is. */
 #include "engine/kernels/pattern_plans.h"
-#include "engine/kernels/shape/transpose.h"
+#include "engine/kernels/transpose.h"
 
 #include <string.h>
 
@@ -108,7 +108,7 @@ static bool interpolates(const mw_tensor *value)
     return numbers != NULL;
 }
 
-bool mw__resize_gradient_suits(const mw_tensor *height, const mw_tensor *width)
+bool mw__resizing_suits(const mw_tensor *height, const mw_tensor *width)
 {
     return interpolates(height) && interpolates(width);
 }

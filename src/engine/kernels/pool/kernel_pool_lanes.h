@@ -4,7 +4,7 @@
 #ifndef MW__ENGINE_KERNELS_POOL_KERNEL_POOL_LANES_H
 #define MW__ENGINE_KERNELS_POOL_KERNEL_POOL_LANES_H
 
-#include "engine/kernels/shape/transpose.h"
+#include "engine/kernels/transpose.h"
 #include "graph/geometry/window.h"
 
 #define MW__POOL_LANES 16

@@ -3,7 +3,7 @@
 #define MW__ENGINE_KERNELS_REDUCE_KERNEL_REDUCE_H
 
 #include "engine/kernels/math/math.h"
-#include "engine/kernels/shape/transpose.h"
+#include "engine/kernels/transpose.h"
 
 #define MW__REDUCE_ROWS 64 /* rows of columns that are added in fp32 before they go to double sums */
 

@@ -3,7 +3,7 @@
  * likewise but for what is left behind whole sixteens, and multiplies one number after the other in double. */
 #include "engine/kernels/reduce/kernel_reduce.h"
 #include "engine/kernels/reduce/simd_reduce.h"
-#include "engine/kernels/shape/transpose.h"
+#include "engine/kernels/transpose.h"
 
 #define ROWS  16
 #define MOST  64 /* columns that are held at a time */

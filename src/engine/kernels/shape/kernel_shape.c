@@ -2,7 +2,7 @@
  * (kernel_space.c) read x through a iter and write the result in order. Views make no step at all. Joining and parting
  * is in kernel_shape_join.c, making values in kernel_shape_fill.c. */
 #include "engine/kernels/shape/kernel_shape.h"
-#include "engine/kernels/shape/transpose.h"
+#include "engine/kernels/transpose.h"
 
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /* The strided copy of elements of 4 bytes where neighbors in x go to another axis of the result than the last but one:
  * for each position of the other axes, these two are a matrix that is transposed. */
 #include "engine/kernels/shape/kernel_shape.h"
-#include "engine/kernels/shape/transpose.h"
+#include "engine/kernels/transpose.h"
 
 typedef struct tiles_block {
     mw__nd_iter outer;                    /* the other axes; operands: x, result */

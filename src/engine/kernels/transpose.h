@@ -1,7 +1,7 @@
 /* Transposing 4-byte elements by square tiles in registers: for transposes, and for kernels that put one row of a
  * tensor into each lane of their vectors. */
-#ifndef MW__ENGINE_KERNELS_SHAPE_TRANSPOSE_H
-#define MW__ENGINE_KERNELS_SHAPE_TRANSPOSE_H
+#ifndef MW__ENGINE_KERNELS_TRANSPOSE_H
+#define MW__ENGINE_KERNELS_TRANSPOSE_H
 
 #include "engine/core/kernel.h"
 

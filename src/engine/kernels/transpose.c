@@ -1,6 +1,6 @@
 /* Transposing by tiles. The last tile of a side overlaps the one before it, so that no side of a tile's length or more
  * has a rest; shorter sides take smaller tiles. */
-#include "engine/kernels/shape/transpose.h"
+#include "engine/kernels/transpose.h"
 
 typedef float float4 __attribute__((vector_size(16), aligned(4), may_alias));
 typedef float float8 __attribute__((vector_size(32), aligned(4), may_alias));
