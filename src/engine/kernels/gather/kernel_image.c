@@ -188,6 +188,7 @@ mw_status mw__kernel_resample(mw__planner *planner, const mw__op *op, mw_error *
     if (!fill_columns(planner, block))
         return mw__plan_check(planner, err);
     mw__kernel *const run = dtype == MW_I32 ? resample_integers : block->nearest ? nearest_run : resample_run;
+    mw__plan_note(planner, dtype == MW_I32 ? "integers" : block->nearest ? "nearest" : "linear", NULL);
     const double count = (double)mw__count_of(result);
     const size_t columns = (size_t)axes[1].out;
     mw__step *step =

@@ -218,7 +218,7 @@ mw_status mw__kernel_scatter(mw__planner *planner, const mw__op *op, mw_error *e
     MW_TRY(mw__indexed_read(op, "data", &s->indexed, err));
     if (mw__count_of(result) == 0)
         return MW_OK;
-    mw__plan_note(planner, s->mode == UPDATE ? "moves" : "sums", NULL);
+    mw__plan_note(planner, s->mode == UPDATE ? "moves" : adds_elements(s) ? "elements" : "sums", NULL);
     const int64_t rows = s->indexed.planes * s->indexed.rows;
     const size_t row = (size_t)s->indexed.inner * mw__dtype_size(s->dtype);
     const double bytes = (double)mw__count_of(result) * 8.0 + (double)mw__count_of(updates) * 12.0;
