@@ -12,7 +12,7 @@
 
 #define LOOP1(name, expression)                                                                                        \
     MW__LOOP1_BODY(name, expression)                                                                                   \
-    MW__BASE_AVX2(name, (float *out, const float *x, int64_t count, float p, float q), (out, x, count, p, q))
+    MW__BASE_AVX2_AVX512(name, (float *out, const float *x, int64_t count, float p, float q), (out, x, count, p, q))
 
 LOOP1(loop_abs, mw__scalar_abs(v, p, q))
 LOOP1(loop_sign, mw__scalar_sign(v, p, q))

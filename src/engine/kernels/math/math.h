@@ -41,11 +41,11 @@ const mw__function2 *mw__function2_find(mw__op_id op);
 /* The fp32 loop of a function that is there. */
 mw__loop1 *mw__loop1_find(mw__op_id op, mw__level level);
 
-/* The loop of one row by level, where x_base and x_avx2 serve the reference too. */
+/* The loop of one row by level, where x_base serves the reference too. */
 #if defined(__x86_64__)
 #define MW__LOOPS_SAME(name)                                                                                           \
     {                                                                                                                  \
-        name##_base, name##_base, name##_avx2, name##_avx2                                                             \
+        name##_base, name##_base, name##_avx2, name##_avx512                                                           \
     }
 #else
 #define MW__LOOPS_SAME(name)                                                                                           \

@@ -24,7 +24,7 @@ static inline float remainder_of(float a, float b)
             out[i] = (expression);                                                                                     \
         }                                                                                                              \
     }                                                                                                                  \
-    MW__BASE_AVX2(name, (float *out, const float *x, const float *y, int64_t count), (out, x, y, count))
+    MW__BASE_AVX2_AVX512(name, (float *out, const float *x, const float *y, int64_t count), (out, x, y, count))
 
 LOOP2(loop_add, mw__scalar_add(a, b))
 LOOP2(loop_sub, mw__scalar_sub(a, b))
