@@ -95,6 +95,8 @@ static void test_fusing_changes_no_bit(void)
 
 enum { CHANNELS = 8, HIGH = 33, WIDE = 35, IMAGE = CHANNELS * HIGH * WIDE, IMAGES = 4 };
 
+typedef mw_tensor *net_builder(mw_graph *graph);
+
 static const char *const image_weights[] = {"mix1", "norm1.weight", "norm1.bias", "mix2", "norm2.weight", "norm2.bias",
                                             "mix3", "norm3.weight", "norm3.bias", "mix4", "fc.weight"};
 enum { IMAGE_WEIGHTS = sizeof image_weights / sizeof *image_weights };
@@ -124,6 +126,22 @@ static mw_tensor *build_norms(mw_graph *graph)
     return mw_cross_entropy(mw_dense(mw_reduce_mean(h, MW_AXES(2, 3), false), 5, "fc"), y);
 }
 
+/* Other activations, and a sum with what was before; the last images are so small that several channels share a tile.
+ */
+static mw_tensor *build_activations(mw_graph *graph)
+{
+    mw_tensor *x = mw_input(graph, "x", MW_F32, MW_SHAPE(IMAGES, CHANNELS, HIGH, WIDE));
+    mw_tensor *y = mw_input(graph, "y", MW_I32, MW_SHAPE(IMAGES));
+    mw_tensor *h = mw_relu(mw_batch_norm_layer(mix_rows(x, 41, "mix1"), 0.1f, 1e-5f, "norm1"));
+    h = mw_relu(mw_add(mw_batch_norm_layer(mix_rows(h, 35, "mix2"), 0.1f, 1e-5f, "norm2"), x));
+    h = mw_silu(mw_batch_norm_layer(mix_rows(h, 64, "mix3"), 0.1f, 1e-5f, "norm3"));
+    h = mw_reshape(h, MW_SHAPE(IMAGES, 11 * CHANNELS, 3, 64));
+    h = mw_relu(mw_batch_norm_layer(mix_rows(h, 69, "mix4"), 0.1f, 1e-5f, "norm4"));
+    h = mw_silu(mw_batch_norm_layer(mix_rows(h, 66, "mix5"), 0.1f, 1e-5f, "norm5"));
+    h = mw_mul(h, mw_sigmoid(mw_reduce_mean(h, MW_AXES(2, 3), true)));
+    return mw_cross_entropy(mw_dense(mw_reduce_mean(h, MW_AXES(2, 3), false), 5, "fc"), y);
+}
+
 static void train_images(mw_trainer *trainer, mw_error *err)
 {
     static float x[IMAGES * IMAGE];
@@ -137,7 +155,8 @@ static void train_images(mw_trainer *trainer, mw_error *err)
         mw_trainer_step(trainer, &batch, NULL, err);
 }
 
-static void image_weights_of(mw_optimizer optimizer, const char *profile, int threads, const char *fuse, image_net *out)
+static void image_weights_of(net_builder *build, mw_optimizer optimizer, const char *profile, int threads,
+                             const char *fuse, image_net *out)
 {
     mw_error err = {0};
     *out = (image_net){0};
@@ -145,7 +164,7 @@ static void image_weights_of(mw_optimizer optimizer, const char *profile, int th
     setting_begin("MW_ENGINE_PROFILE", profile != NULL ? profile : "ieee");
     mw_graph *graph = mw_graph_create(NULL, NULL);
     mw_trainer *trainer =
-        engine_trainer(build_norms(graph), optimizer, profile != NULL ? MW_DEVICE_ANE : MW_DEVICE_CPU, threads, &err);
+        engine_trainer(build(graph), optimizer, profile != NULL ? MW_DEVICE_ANE : MW_DEVICE_CPU, threads, &err);
     if (trainer != NULL)
         train_images(trainer, &err);
     for (int i = 0; trainer != NULL && i < IMAGE_WEIGHTS; i++) {
@@ -160,20 +179,23 @@ static void image_weights_of(mw_optimizer optimizer, const char *profile, int th
     setting_end("MW_ENGINE_FUSE");
 }
 
-static void test_fusing_batch_norm_changes_no_bit(void)
+static void check_norms(net_builder *build)
 {
     static image_net fused, plain;
     const mw_optimizer optimizers[] = {mw_sgd(0.1f), mw_adamw(1e-2f, 0.01f)};
     for (size_t i = 0; i < sizeof optimizers / sizeof *optimizers; i++)
         for (int threads = 1; threads <= 2; threads++)
             for (size_t k = 0; k < PROFILES; k++) {
-                image_weights_of(optimizers[i], profiles[k], threads, "1", &fused);
-                image_weights_of(optimizers[i], profiles[k], threads, "0", &plain);
+                image_weights_of(build, optimizers[i], profiles[k], threads, "1", &fused);
+                image_weights_of(build, optimizers[i], profiles[k], threads, "0", &plain);
                 check_note(memcmp(&fused, &plain, sizeof fused) == 0, __FILE__, __LINE__,
                            "optimizer %zu, %d threads, profile %s: fused and plain differ", i, threads,
                            profiles[k] != NULL ? profiles[k] : "none");
             }
 }
+
+static void test_fusing_batch_norm_changes_no_bit(void) { check_norms(build_norms); }
+static void test_nor_with_what_follows_it(void) { check_norms(build_activations); }
 
 /* ---- hot regions ---- */
 
@@ -203,16 +225,13 @@ static mw_tensor *build_dense(mw_graph *graph)
 
 /* The plain form of gradient descent is there wherever anything is: not on x86-64 without AVX2, not for the reference.
  */
-static bool has_precompiled(void)
-{
-    return mw__precompiled_find("TSTb mul(0,1) sub(2,4) select(3,5,2) store 6", level_here()) != NULL;
-}
+static bool has_precompiled(void) { return mw__precompiled_of(level_here()) != NULL; }
 
 /* A wrong signature in precompiled.def costs no bit, only time: so each of its rows is looked for here. */
 static void check_hot_regions(mw_device device)
 {
     const struct {
-        mw_tensor *(*build)(mw_graph *graph);
+        net_builder *build;
         mw_optimizer optimizer;
         const char *label[2]; /* by device, NULL: not precompiled; in fp16 the new values are looked at */
         size_t count[2];
@@ -229,7 +248,14 @@ static void check_hot_regions(mw_device device)
                 {build_images, mw_sgd(1e-3f), {"batch_norm_dx", "batch_norm_dx"}, {1, 1}},
                 {build_norms, mw_sgd(1e-3f), {"batch_norm_relu6", "batch_norm_relu6"}, {2, 2}},
                 {build_norms, mw_sgd(1e-3f), {"batch_norm_terms_relu6", "batch_norm_terms_relu6"}, {2, 2}},
-                {build_norms, mw_sgd(1e-3f), {"batch_norm_dx_relu6_again", "batch_norm_dx_relu6_again"}, {2, 2}}};
+                {build_norms, mw_sgd(1e-3f), {"batch_norm_dx_relu6_again", "batch_norm_dx_relu6_again"}, {2, 2}},
+                {build_activations, mw_sgd(1e-3f), {"centered_square", "centered_square"}, {5, 5}},
+                {build_activations, mw_sgd(1e-3f), {"batch_norm_relu", "batch_norm_relu"}, {2, 2}},
+                {build_activations, mw_sgd(1e-3f), {"batch_norm_add_relu", "batch_norm_add_relu"}, {1, 1}},
+                {build_activations, mw_sgd(1e-3f), {"batch_norm_silu", "batch_norm_silu"}, {2, 2}},
+                {build_activations, mw_sgd(1e-3f), {"batch_norm_terms_relu", "batch_norm_terms_relu"}, {3, 3}},
+                {build_activations, mw_sgd(1e-3f), {"batch_norm_terms_silu", "batch_norm_terms_silu"}, {1, 1}},
+                {build_activations, mw_sgd(1e-3f), {"batch_norm_dx_relu_again", "batch_norm_dx_relu_again"}, {3, 3}}};
     const int half = device == MW_DEVICE_ANE;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         mw_error err = {0};
@@ -255,6 +281,7 @@ int main(void)
 {
     RUN(test_fusing_changes_no_bit);
     RUN(test_fusing_batch_norm_changes_no_bit);
+    RUN(test_nor_with_what_follows_it);
     RUN(test_the_hot_regions_are_found);
     RUN(test_the_hot_regions_are_found_in_fp16);
     return check_finish();

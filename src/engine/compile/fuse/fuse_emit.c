@@ -39,8 +39,9 @@ static mw_status add_partials(const emitter *e, const mw__fuse_group *group, uin
     return mw__plan_check(e->pass->planner, e->err);
 }
 
-/* The steps of an item: of a group, itself. */
-static mw__step *make_step(const emitter *e, const mw__fuse_group *group, const uint32_t *partials)
+/* The steps of an item: of a group, itself. before: of its chain. */
+static mw__step *make_step(const emitter *e, const mw__fuse_group *group, const uint32_t *partials,
+                           mw__step *const *before, size_t before_count)
 {
     const mw__fused_parts parts = {.steps = group->steps,
                                    .count = group->count,
@@ -51,6 +52,8 @@ static mw__step *make_step(const emitter *e, const mw__fuse_group *group, const 
                                    .partials = partials,
                                    .sum_count = group->sum_count,
                                    .view = group->view,
+                                   .before = before,
+                                   .before_count = before_count,
                                    .level = e->pass->config->level};
     return mw__fused_step(e->pass->arena, &parts, e->err);
 }
@@ -111,7 +114,7 @@ static mw_status emit_chain(emitter *e, const mw__fuse_chain *chain)
     for (size_t i = 0; i < chain->count; i++) {
         MW_TRY(add_partials(e, chain->items[i].group, partials[i]));
         mark_stored(e, chain->items[i].group);
-        steps[i] = make_step(e, chain->items[i].group, partials[i]);
+        steps[i] = make_step(e, chain->items[i].group, partials[i], steps, i);
         if (steps[i] == NULL)
             return MW_ERROR_MEMORY;
     }

@@ -65,9 +65,8 @@ void mw__step_element(mw__planner *planner, mw__step *step, const mw__element *e
 
 /* ---- building one fusion group ---- */
 
-#define MW__FUSED_CODE    64 /* instructions at most */
-#define MW__FUSED_SUMS    6
-#define MW__SIGNATURE_MAX 1536
+#define MW__FUSED_CODE 64 /* instructions at most */
+#define MW__FUSED_SUMS 6
 
 typedef struct mw__fused mw__fused;
 
@@ -85,6 +84,8 @@ typedef struct mw__fused_parts {
     const uint32_t *partials; /* by sum: a buffer of mw__column_partials; not read of others */
     size_t sum_count;
     mw__fused_view view;
+    mw__step *const *before; /* steps of the chain that run before, block by block */
+    size_t before_count;
     mw__level level; /* of the code that computes it */
 } mw__fused_parts;
 
@@ -118,16 +119,7 @@ mw__step *mw__unit_chain_stage(const mw__step *step, size_t at);
 /* NULL after a failed allocation. */
 mw__step *mw__fused_step(mw__arena *arena, const mw__fused_parts *parts, mw_error *err);
 
-/* What a fusion group computes, without shapes and names: a letter for each operand (T a tile of fp32, S one number, b
- * one truth, B a tile of truth), then the instructions with the values they take (operands and earlier results count
- * together), then the values that are stored, and those that are only looked at:
- *
- *     "TTS mul(0,2) add(3,1) store 4"
- *
- * Empty if it does not fit. What is rounded to fp16 does not show. */
-void mw__fused_signature(const mw__fused *fused, char *out, size_t size);
-
-/* One tile of a fusion group as straight-line code. value: the operands; out: what is stored, in order; pq: by
+/* One tile of some instructions as straight-line code. value: the operands; out: what is stored, in order; pq: by
  * instruction its p and q, and whether its result is rounded, which the form of a chip asks. */
 typedef void mw__precompiled_loop(const void *const *value, void *const *out, const float (*pq)[3], int64_t count);
 
@@ -136,15 +128,23 @@ typedef enum mw__form {
     MW__FORM_CHIP   /* as the profile of h14 to h17 has it (rules/arithmetic.def) */
 } mw__form;
 
+/* signature: what it computes, without shapes and names: a letter for each operand (T a tile of fp32, N the same, which
+ * where the tile is of one unit is one number, S one number, b one truth), then the instructions with the values they
+ * take (operands, in the order in which they are first taken, and earlier results count together), then the values that
+ * are stored:
+ *
+ *     "TTS mul(0,2) add(3,1) store 4" */
 typedef struct mw__precompiled {
     const char *name, *signature;
-    mw__precompiled_loop *at[2]; /* by mw__form; NULL: instruction by instruction */
+    size_t operands, code;       /* how many */
+    mw__precompiled_loop *at[2]; /* by mw__form; NULL: there is none */
+    mw__precompiled_loop *within[2];
 } mw__precompiled;
 
 /* precompiled_<instruction set>.c; the last row has no name. */
 extern const mw__precompiled mw__precompiled_of_base[], mw__precompiled_of_avx2[], mw__precompiled_of_avx512[];
 
-/* NULL if there is none. */
-const mw__precompiled *mw__precompiled_find(const char *signature, mw__level level);
+/* Those for the level; NULL: there are none. */
+const mw__precompiled *mw__precompiled_of(mw__level level);
 
 #endif

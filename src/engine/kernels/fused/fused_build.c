@@ -2,7 +2,6 @@
  * fused_run.c. */
 #include "engine/kernels/fused/fused_code.h"
 
-#include "base/text/string_builder.h"
 #include "engine/kernels/kernel_table.h"
 #include "engine/kernels/math/math_chip.h"
 #include "engine/kernels/math/round.h"
@@ -55,6 +54,7 @@ void mw__step_element(mw__planner *planner, mw__step *step, const mw__element *e
 typedef struct builder {
     mw__fused *fused;
     mw__step *step;
+    const mw__fused_parts *parts;
     const bool *stored;
     mw__level level;
     uint32_t made[MW__FUSED_CODE]; /* by instruction: the buffer that it computes */
@@ -112,6 +112,24 @@ static mw__step_operand access_of(const mw__element_operand *operand, const mw__
     return read;
 }
 
+static bool has_operand(const mw__step_operand *operands, size_t count, uint32_t buffer)
+{
+    bool found = false;
+    for (size_t i = 0; i < count; i++)
+        found = found || operands[i].buffer == buffer;
+    return found;
+}
+
+/* Read in its memory, which the chain's steps before have not been at. */
+static bool is_cold(const builder *b, const mw__element_operand *operand)
+{
+    bool cold = form_of(operand, b->fused->count) == MW__DIRECT;
+    for (size_t s = 0; s < b->parts->before_count; s++)
+        cold = cold && !has_operand(b->parts->before[s]->reads, b->parts->before[s]->read_count, operand->buffer) &&
+               !has_operand(b->parts->before[s]->writes, b->parts->before[s]->write_count, operand->buffer);
+    return cold;
+}
+
 /* The value of an operand: an instruction's result, or an operand, which is added when first met. */
 static uint16_t value_of(builder *b, const mw__element_operand *operand, const mw__element *element)
 {
@@ -128,6 +146,7 @@ static uint16_t value_of(builder *b, const mw__element_operand *operand, const m
                                                         .fed = operand->fed,
                                                         .size = mw__dtype_size(operand->dtype),
                                                         .own = is_own(operand, &r->view),
+                                                        .cold = is_cold(b, operand),
                                                         .inner = operand->inner,
                                                         .period = operand->period};
     b->step->reads[b->step->read_count++] =
@@ -181,7 +200,9 @@ static void choose_direct_stores(mw__fused *r)
                 last_load = i;
     for (size_t s = 0; s < r->store_count; s++) {
         const size_t i = r->stores[s].value - MW__STEP_READS;
-        if (i >= last_load && r->stores[s].dtype != MW_F16) {
+        const mw__fused_segment *segment = mw__fused_segment_of(r, i);
+        const size_t done = segment->loop != NULL ? segment->first + segment->count - 1u : i;
+        if (done >= last_load && r->stores[s].dtype != MW_F16) {
             r->stores[s].direct = true;
             r->code[i].write = (int16_t)s;
         }
@@ -202,42 +223,11 @@ static void choose_work(mw__fused *r)
         r->operands[i].one = r->operands[i].form == MW__SCALAR;
     for (size_t i = 0; i < r->code_count; i++) {
         r->code[i].work = work_of(r, &r->code[i]);
-        for (int k = r->code[i].work == MW__CHOOSE ? 1 : 0; k < MW__ELEMENT_OPERANDS; k++)
+        const bool straight = mw__fused_segment_of(r, i)->loop != NULL;
+        for (int k = r->code[i].work == MW__CHOOSE ? 1 : 0; k < MW__ELEMENT_OPERANDS && !straight; k++)
             if (r->code[i].in[k] < r->operand_count)
-                r->operands[r->code[i].in[k]].one =
-                    r->precompiled != NULL && r->operands[r->code[i].in[k]].form == MW__SCALAR;
+                r->operands[r->code[i].in[k]].one = false;
     }
-}
-
-/* Looked at or summed after all code has run. */
-static bool is_watched(const mw__fused *r, uint16_t value)
-{
-    bool watched = false;
-    for (size_t w = 0; w < r->watch_count; w++)
-        watched = watched || r->watches[w].value == value;
-    for (size_t i = 0; i < r->sum_count; i++)
-        watched = watched || r->sums[i].value == value;
-    return watched;
-}
-
-size_t mw__fused_written(const mw__fused *fused, uint16_t *out)
-{
-    size_t count = 0;
-    for (size_t i = 0; i < fused->store_count; i++)
-        out[count++] = fused->stores[i].value;
-    for (size_t i = 0; i < fused->watch_count; i++)
-        if (mw__fused_store_of(fused, fused->watches[i].value) < 0)
-            out[count++] = fused->watches[i].value;
-    const size_t before = count;
-    for (size_t i = 0; i < fused->sum_count; i++) {
-        const uint16_t value = fused->sums[i].value;
-        bool there = value < MW__STEP_READS;
-        for (size_t k = 0; k < count; k++)
-            there = there || ((k < fused->store_count || k >= before) && out[k] == value);
-        if (!there)
-            out[count++] = value;
-    }
-    return count;
 }
 
 static size_t last_use(const mw__fused *r, uint16_t value)
@@ -250,7 +240,7 @@ static size_t last_use(const mw__fused *r, uint16_t value)
     for (size_t s = 0; s < r->store_count; s++)
         if (r->stores[s].value == value && !r->stores[s].direct)
             last = r->code_count;
-    return is_watched(r, value) ? r->code_count : last;
+    return mw__fused_is_watched(r, value) ? r->code_count : last;
 }
 
 /* Tiles of scratch: one for each operand that is not read in its memory, one for each value while it lives.
@@ -265,91 +255,17 @@ static size_t place_values(mw__fused *r)
         }
     for (size_t i = 0; i < r->code_count; i++) {
         size_t tile = 0;
-        if (r->code[i].write >= 0 && !is_watched(r, r->code[i].out))
+        const mw__fused_segment *segment = mw__fused_segment_of(r, i);
+        const size_t begin = segment->loop != NULL ? segment->first : i; /* of what runs with it */
+        if (r->code[i].write >= 0 || !mw__fused_is_made(segment, r->code[i].out))
             continue;
-        while (tile < tiles && until[tile] >= i)
+        while (tile < tiles && until[tile] >= begin)
             tile++;
         tiles = tile == tiles ? tiles + 1 : tiles;
         until[tile] = last_use(r, r->code[i].out);
         r->place[r->code[i].out] = (uint32_t)(tile * MW__TILE_BYTES);
     }
     return tiles;
-}
-
-static int value_number(const mw__fused *r, uint16_t value)
-{
-    return value < MW__STEP_READS ? value : (int)(value - MW__STEP_READS + r->operand_count);
-}
-
-static char letter(const mw__fused_operand *o)
-{
-    if (o->dtype == MW_BOOL)
-        return o->form == MW__SCALAR ? 'b' : 'B';
-    return o->form == MW__SCALAR ? 'S' : 'T';
-}
-
-/* True if the instruction is as the chip form has it. */
-static bool suits_chip(const mw__fused_code *code)
-{
-    const bool product = strcmp(code->name, "mul") == 0, quotient = strcmp(code->name, "real_div") == 0;
-    const unsigned even = MW__ROUND_HALF | MW__ROUND_NUMBER;
-    if (code->special != quotient)
-        return false;
-    if (code->exact)
-        return code->how == 0 || code->how == MW__ROUND_HALF || code->how == even;
-    return code->how == MW__ROUND_NUMBER || code->how == (product ? even | MW__ROUND_AWAY : even);
-}
-
-/* The form that all instructions have; false if there is none, as where some values are rounded and others are not, or
- * all are rounded to fp16 as IEEE 754 has it, which no precompiled kernel does. */
-static bool find_form(const mw__fused *r, mw__form *out)
-{
-    bool plain = true, half = true, chip = true;
-    for (size_t i = 0; i < r->code_count; i++) {
-        const mw__fused_code *code = &r->code[i];
-        if (code->compare != NULL || code->select != NULL) {
-            half = half && (code->how == 0 || code->how == MW__ROUND_HALF);
-            chip = chip && code->how == 0;
-            plain = plain && code->how == 0;
-            continue;
-        }
-        plain = plain && code->how == 0 && !code->special;
-        half = half && !code->special && (code->how == MW__ROUND_HALF || (code->exact && code->how == 0));
-        chip = chip && suits_chip(code);
-    }
-    *out = plain ? MW__FORM_PLAIN : MW__FORM_CHIP;
-    return plain || (chip && !half);
-}
-
-static void put_code(mw__string_builder *code_text, const mw__fused *fused, const mw__fused_code *code)
-{
-    const int operands = code->unary != NULL ? 1 : code->select != NULL ? 3 : 2;
-    mw__string_builder_puts(code_text, " ");
-    mw__string_builder_puts(code_text, code->name);
-    for (int k = 0; k < operands; k++) {
-        mw__string_builder_puts(code_text, k == 0 ? "(" : ",");
-        mw__string_builder_number(code_text, value_number(fused, code->in[k]));
-    }
-    mw__string_builder_puts(code_text, ")");
-}
-
-void mw__fused_signature(const mw__fused *fused, char *out, size_t size)
-{
-    mw__string_builder code_text = mw__string_builder_begin(out, size);
-    if (fused->code_count == 0) /* sums of operands alone */
-        return;
-    for (size_t i = 0; i < fused->operand_count; i++)
-        mw__string_builder_add(&code_text, (const char[]){letter(&fused->operands[i])}, 1);
-    for (size_t i = 0; i < fused->code_count; i++)
-        put_code(&code_text, fused, &fused->code[i]);
-    uint16_t written[MW__STEP_WRITES + MW__FUSED_SUMS];
-    const size_t outs = mw__fused_written(fused, written);
-    for (size_t i = 0; i < outs; i++) {
-        mw__string_builder_puts(&code_text, i == 0 ? " store " : ",");
-        mw__string_builder_number(&code_text, value_number(fused, written[i]));
-    }
-    if (code_text.full)
-        out[0] = '\0';
 }
 
 static void add_watch(builder *b, const mw__step *watch)
@@ -382,19 +298,6 @@ static void add_sum(builder *b, const mw__step *step, uint32_t partials)
     b->additions += 1.0;
 }
 
-/* Straight-line code where there is some; the reference never has any. */
-static void choose_precompiled(mw__fused *fused, mw__level level, mw__step *step)
-{
-    char signature[MW__SIGNATURE_MAX];
-    mw__fused_signature(fused, signature, sizeof signature);
-    const mw__precompiled *precompiled = signature[0] != '\0' ? mw__precompiled_find(signature, level) : NULL;
-    mw__form form;
-    if (precompiled == NULL || !find_form(fused, &form) || precompiled->at[form] == NULL)
-        return;
-    fused->precompiled = precompiled->at[form];
-    step->report.label = precompiled->name;
-}
-
 static const mw__op **list_ops(mw__arena *arena, const mw__fused_parts *parts, mw_error *err)
 {
     const mw__op **ops = mw__arena_alloc(arena, parts->count + parts->sum_count, sizeof *ops, err);
@@ -417,7 +320,7 @@ static bool is_gate(const mw__fused *r)
                 r->operands[code->in[k]].form == MW__SPREAD)
                 return false;
     }
-    return r->watch_count == 0 && r->precompiled == NULL && r->view.units == 0 && r->store_count == r->code_count;
+    return r->watch_count == 0 && r->view.units == 0 && r->store_count == r->code_count;
 }
 
 /* Units and count, of the view or of the first step. */
@@ -450,13 +353,12 @@ mw__step *mw__fused_step(mw__arena *arena, const mw__fused_parts *parts, mw_erro
         return NULL;
     set_extents(fused, step, parts);
     step->op = parts->count > 0 ? parts->steps[parts->count - 1]->op : parts->sums[0]->op;
-    step->report.label = "fused";
     step->report.implementation = mw__level_name(parts->level);
     step->block = fused;
     step->group.ops = ops;
     step->group.count = parts->count + parts->sum_count;
     step->span = parts->watch_count == 0;
-    builder b = {.fused = fused, .step = step, .stored = parts->stored, .level = parts->level};
+    builder b = {.fused = fused, .step = step, .parts = parts, .stored = parts->stored, .level = parts->level};
     for (size_t i = 0; i < parts->count; i++)
         add_instruction(&b, parts->steps[i]);
     for (size_t i = 0; i < parts->watch_count; i++)
@@ -464,12 +366,13 @@ mw__step *mw__fused_step(mw__arena *arena, const mw__fused_parts *parts, mw_erro
     for (size_t i = 0; i < parts->sum_count; i++)
         add_sum(&b, parts->sums[i], parts->partials[i]);
     mw__fused_choose_sums(fused, parts->level);
-    choose_precompiled(fused, parts->level, step);
+    if (mw__fused_find_segments(arena, fused, parts->level, err) != MW_OK)
+        return NULL;
     mw__fused_choose_proof(fused, parts->level);
     choose_work(fused);
     choose_direct_stores(fused);
     step->run = kernel_of(fused);
-    step->report.label = is_gate(fused) ? "gate" : step->report.label;
+    step->report.label = is_gate(fused) ? "gate" : fused->whole != NULL ? fused->whole : "fused";
     step->scratch = place_values(fused) * MW__TILE_BYTES;
     step->cost = mw__cost(b.bytes, b.additions * (double)fused->count) + 10.0 * (double)step->group.count;
     return step;

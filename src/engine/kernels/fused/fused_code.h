@@ -17,6 +17,7 @@ typedef struct mw__fused_operand {
     mw__loop1 *fed; /* of what is read of a port; NULL: as it is */
     bool one;       /* of a scalar, no instruction needs more than the first element of its tile */
     bool own;       /* a number for each unit of the view */
+    bool cold;      /* read in its memory, and by no earlier step of a chain */
     mw_dtype dtype;
     size_t size; /* of an element */
     int64_t inner, period;
@@ -74,6 +75,15 @@ typedef struct mw__fused_sum {
     mw__loop1 *round; /* of a result; NULL: nothing */
 } mw__fused_sum;
 
+/* Instructions that run together. */
+typedef struct mw__fused_segment {
+    uint16_t first, count;               /* instructions */
+    uint16_t in_count, out_count;        /* of straight-line code: */
+    uint16_t in[MW__STEP_READS];         /* values made before, in the order in which it takes them */
+    uint16_t out[MW__STEP_WRITES];       /* values that somebody else needs, in the order of the instructions */
+    mw__precompiled_loop *loop, *within; /* the code, and that for a tile of one unit; NULL: one instruction by one */
+} mw__fused_segment;
+
 /* The least and the largest of fp16 or fp32; NaN if one is. */
 typedef void mw__range_loop(const void *data, int64_t count, double *out);
 
@@ -90,8 +100,10 @@ struct mw__fused {
     void (*add_rows)(const mw__fused *fused, const float *x, int64_t at, int64_t count, float *partials);
     float pq[MW__FUSED_CODE][3];
     uint32_t place[MW__STEP_READS + MW__FUSED_CODE]; /* by value: where its tile begins in scratch */
-    mw__precompiled_loop *precompiled;               /* NULL: instruction by instruction */
-    mw__range_loop *half_range, *single_range;       /* NULL: nothing is proved (mw__fused_proves) */
+    const mw__fused_segment *segments;               /* all instructions, in order */
+    size_t segment_count;
+    const char *whole; /* the name of the straight-line code that is all of it; NULL: there is none */
+    mw__range_loop *half_range, *single_range; /* NULL: nothing is proved (mw__fused_proves) */
 };
 
 #define MW__FUSED_VALUES (MW__STEP_READS + MW__FUSED_CODE)
@@ -107,8 +119,14 @@ static inline int mw__fused_store_of(const mw__fused *fused, uint16_t value)
     return -1;
 }
 
-/* The values that straight-line code writes, in its order: what is stored, and what is only looked at or summed. */
-size_t mw__fused_written(const mw__fused *fused, uint16_t *out);
+/* Looked at or summed after all code has run. */
+bool mw__fused_is_watched(const mw__fused *fused, uint16_t value);
+/* Finds what of the code there is as straight-line code (fused_segment.c); the reference never has any. */
+mw_status mw__fused_find_segments(mw__arena *arena, mw__fused *fused, mw__level level, mw_error *err);
+/* The segment of an instruction. */
+const mw__fused_segment *mw__fused_segment_of(const mw__fused *fused, size_t index);
+/* True if the value, of an instruction of the segment, is one of its results; false if it never leaves registers. */
+bool mw__fused_is_made(const mw__fused_segment *segment, uint16_t value);
 
 #define MW__VIEW_UNITS 64 /* whose sums grow side by side; a multiple of these are the rows of a partial column sum */
 

@@ -106,30 +106,45 @@ static unsigned look(const mw__fused *fused, const void *const *value, int64_t c
     return beyond;
 }
 
-/* What is stored as fp16 waits in a tile, as does what is only looked at or summed. Sets value[] of what is written. */
-static void run_precompiled(const mw__kernel_call *call, const void **value, int64_t at, int64_t count)
+/* Where an instruction's result goes. */
+static void *place_of(const mw__kernel_call *call, const mw__fused_code *code, int64_t at)
 {
     const mw__fused *fused = call->block;
-    void *out[MW__STEP_WRITES + MW__FUSED_SUMS];
-    uint16_t written[MW__STEP_WRITES + MW__FUSED_SUMS];
-    const size_t outs = mw__fused_written(fused, written);
-    for (size_t i = 0; i < outs; i++)
-        out[i] = i < fused->store_count && fused->stores[i].dtype != MW_F16 ? output_at(call, &fused->stores[i], i, at)
-                                                                            : tile_at(call, fused->place[written[i]]);
-    fused->precompiled(value, out, fused->pq, count);
-    for (size_t i = 0; i < outs; i++)
-        value[written[i]] = out[i];
+    return code->write >= 0 ? output_at(call, &fused->stores[code->write], (size_t)code->write, at)
+                            : tile_at(call, fused->place[code->out]);
 }
 
-static void run_code(const mw__kernel_call *call, const void **value, int64_t at, int64_t count)
+static void run_straight(const mw__kernel_call *call, const mw__fused_segment *segment, bool within, const void **value,
+                         int64_t at, int64_t count)
 {
     const mw__fused *fused = call->block;
-    for (size_t i = 0; i < fused->code_count; i++) {
-        const mw__fused_code *code = &fused->code[i];
-        void *out = code->write >= 0 ? output_at(call, &fused->stores[code->write], (size_t)code->write, at)
-                                     : tile_at(call, fused->place[code->out]);
-        compute(code, fused->pq[i], out, value, count);
-        value[code->out] = out;
+    const void *in[MW__STEP_READS];
+    void *out[MW__STEP_WRITES];
+    for (size_t i = 0; i < segment->in_count; i++)
+        in[i] = value[segment->in[i]];
+    for (size_t i = 0; i < segment->out_count; i++)
+        out[i] = place_of(call, &fused->code[segment->out[i] - MW__STEP_READS], at);
+    (within ? segment->within : segment->loop)(in, out, fused->pq + segment->first, count);
+    for (size_t i = 0; i < segment->out_count; i++)
+        value[segment->out[i]] = out[i];
+}
+
+/* within: the tile is of one unit. Sets value[] of what is made. */
+static void run_code(const mw__kernel_call *call, bool within, const void **value, int64_t at, int64_t count)
+{
+    const mw__fused *fused = call->block;
+    for (size_t s = 0; s < fused->segment_count; s++) {
+        const mw__fused_segment *segment = &fused->segments[s];
+        if (segment->loop != NULL) {
+            run_straight(call, segment, within, value, at, count);
+            continue;
+        }
+        for (size_t i = segment->first; i < (size_t)segment->first + segment->count; i++) {
+            const mw__fused_code *code = &fused->code[i];
+            void *out = place_of(call, code, at);
+            compute(code, fused->pq[i], out, value, count);
+            value[code->out] = out;
+        }
     }
 }
 
@@ -181,8 +196,8 @@ static bool fill_own(const mw__kernel_call *call, int64_t at, int64_t count, mw_
 unsigned mw__fused_tile(const mw__kernel_call *call, int64_t at, int64_t count, mw__fused_totals *totals)
 {
     const mw__fused *fused = call->block;
-    const bool precompiled = fused->precompiled != NULL;
     const void *value[MW__FUSED_VALUES];
+    value[0] = NULL;
     const bool filled = totals != NULL && fill_own(call, at, count, totals);
     for (size_t i = 0; i < fused->operand_count; i++)
         value[i] = filled && fused->operands[i].own
@@ -190,15 +205,12 @@ unsigned mw__fused_tile(const mw__kernel_call *call, int64_t at, int64_t count, 
                        : load_operand(&fused->operands[i], call->in[i], at, count, tile_at(call, fused->place[i]));
     if (totals != NULL) /* before an output lies over them */
         mw__fused_add(call, value, true, at, count, totals);
-    if (precompiled)
-        run_precompiled(call, value, at, count);
-    else
-        run_code(call, value, at, count);
+    run_code(call, filled && totals->spread == 0, value, at, count);
     if (totals != NULL)
         mw__fused_add(call, value, false, at, count, totals);
     for (size_t i = 0; i < fused->store_count; i++) {
         const mw__fused_store *s = &fused->stores[i];
-        if (precompiled ? s->dtype != MW_F16 : s->direct)
+        if (s->direct)
             continue;
         if (s->dtype == MW_BOOL)
             memcpy(output_at(call, s, i, at), value[s->value], (size_t)count);

@@ -8,6 +8,9 @@
 #include "engine/kernels/reduce/simd_reduce.h"
 
 #include <string.h>
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
 
 _Static_assert(MW__VIEW_UNITS % MW__REDUCE_ROWS == 0, "a lane begins with a partial sum");
 
@@ -19,19 +22,48 @@ bool mw__sums_columns(const mw__sum *sum, const mw__fused_view *view)
 /* ---- sums of a tile ---- */
 
 /* Each run's sum to the total of its unit; totals[0] is that of the unit that stands first. */
-MW__INLINE void add_runs_body(const mw__fused *fused, const float *x, int64_t at, int64_t count, double *totals)
+#define ADD_RUNS(sum_of)                                                                                               \
+    const int64_t run = fused->view.run;                                                                               \
+    (void)at;                                                                                                          \
+    if (count <= run) { /* a piece of one run */                                                                       \
+        totals[0] += (double)sum_of(x, count);                                                                         \
+        return;                                                                                                        \
+    }                                                                                                                  \
+    for (int64_t i = 0; i < count; i += run, totals++)                                                                 \
+        *totals += (double)sum_of(x + i, run);
+
+MW__INLINE void add_runs_body(const mw__fused *fused, const float *x, int64_t at, int64_t count, double *totals){
+    ADD_RUNS(mw__lanes_sum)} MW__BASE_AVX2(add_runs,
+                                           (const mw__fused *fused, const float *x, int64_t at, int64_t count,
+                                            double *totals),
+                                           (fused, x, at, count, totals))
+
+#if defined(__x86_64__)
+    typedef float sixteen __attribute__((vector_size(4 * MW__PARTIALS), aligned(4), may_alias));
+
+/* mw__lanes_sum in one vector: others make none of 16 lanes. -0 beside the last elements changes no sum. */
+MW__TARGET_AVX512 MW__INLINE float sum_sixteen(const float *x, int64_t count)
 {
-    const int64_t run = fused->view.run;
-    if (count <= run) { /* a piece of one run */
-        totals[0] += (double)mw__lanes_sum(x, count);
-        return;
+    sixteen all = {0};
+    mw__lanes_f32 quad[MW__QUADS];
+    int64_t i = 0;
+    for (; i + MW__PARTIALS <= count; i += MW__PARTIALS)
+        all += *(const sixteen *)(x + i);
+    if (i < count) {
+        const __mmask16 there = (__mmask16)((1u << (count - i)) - 1u);
+        all += (sixteen)_mm512_mask_loadu_ps(_mm512_set1_ps(-0.0f), there, x + i);
     }
-    (void)at;
-    for (int64_t i = 0; i < count; i += run, totals++)
-        *totals += (double)mw__lanes_sum(x + i, run);
+    memcpy(quad, &all, sizeof quad);
+    const mw__lanes_f32 four = (quad[0] + quad[2]) + (quad[1] + quad[3]);
+    return (four[0] + four[2]) + (four[1] + four[3]);
 }
-MW__BASE_AVX2_AVX512(add_runs, (const mw__fused *fused, const float *x, int64_t at, int64_t count, double *totals),
-                     (fused, x, at, count, totals))
+
+MW__TARGET_AVX512 static void add_runs_avx512(const mw__fused *fused, const float *x, int64_t at, int64_t count,
+                                              double *totals)
+{
+    ADD_RUNS(sum_sixteen)
+}
+#endif
 
 /* Each row to the partial sums of its 64. */
 MW__INLINE void add_rows_body(const mw__fused *fused, const float *x, int64_t at, int64_t count, float *partials)
@@ -107,26 +139,29 @@ static void prefetch(const mw__kernel_call *call, int64_t at, int64_t count)
 {
     const mw__fused *fused = call->block;
     for (size_t i = 0; i < fused->operand_count; i++)
-        for (int64_t k = 0; fused->operands[i].form == MW__DIRECT && k < count; k += 16)
+        for (int64_t k = 0; fused->operands[i].cold && k < count; k += 16)
             mw__kernel_prefetch(call->in[i], (at + k) * (int64_t)fused->operands[i].size);
     for (size_t i = 0; i < fused->store_count; i++)
         for (int64_t k = 0; k < count; k += 16)
             mw__kernel_prefetch(call->out[i], (at + k) * (int64_t)fused->stores[i].size);
 }
 
-/* The planes of some units. */
+/* The planes of some units. Behind the last plane the same units of the first would follow: the next units lie there.
+ */
 static void run_planes(const mw__kernel_call *call, mw__fused_totals *totals, int64_t begin, int64_t end)
 {
     const mw__fused *fused = call->block;
     const mw__fused_view *view = &fused->view;
     const int64_t plane_size = view->units * view->run, own = (end - begin) * view->run;
+    const int64_t all = view->planes * plane_size, back = all - own;
     const int64_t ahead = own < AHEAD ? (AHEAD + own - 1) / own * plane_size : plane_size;
     for (int64_t plane = 0; plane < view->planes; plane++) {
         const int64_t last = (plane * view->units + end) * view->run;
         for (int64_t at = (plane * view->units + begin) * view->run, count; at < last; at += count) {
+            const int64_t next = at + ahead < all ? at + ahead : at + ahead - back;
             count = tile_at(fused, at, last);
-            if (at + ahead < view->planes * plane_size)
-                prefetch(call, at + ahead, count);
+            if (next > at && next + count <= all)
+                prefetch(call, next, count);
             mw__fused_tile(call, at, count, totals);
         }
     }

@@ -1,9 +1,7 @@
-/* Finds a precompiled kernel: straight-line code for a signature. */
+/* The straight-line code that there is for a level. */
 #include "engine/kernels/fused/fused.h"
 
-#include <string.h>
-
-static const mw__precompiled *precompiled_of(mw__level level)
+const mw__precompiled *mw__precompiled_of(mw__level level)
 {
 #if defined(__x86_64__)
 #if MW_HAVE_AVX512
@@ -14,12 +12,4 @@ static const mw__precompiled *precompiled_of(mw__level level)
 #else
     return level == MW__LEVEL_REF ? NULL : mw__precompiled_of_base;
 #endif
-}
-
-const mw__precompiled *mw__precompiled_find(const char *signature, mw__level level)
-{
-    const mw__precompiled *row = precompiled_of(level);
-    while (row != NULL && row->name != NULL && strcmp(row->signature, signature) != 0)
-        row++;
-    return row != NULL && row->name != NULL ? row : NULL;
 }
