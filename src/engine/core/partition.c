@@ -46,6 +46,17 @@ bool mw__partitions_disjoint(int partitions, const mw__step *a_step, const mw__s
     return true;
 }
 
+bool mw__step_operand_has_units(const mw__step_operand *operand)
+{
+    return operand->access == MW__ROWS || operand->planes > 0;
+}
+
+bool mw__step_operand_goes_with(const mw__step_operand *read, const mw__step_operand *write)
+{
+    return read->in_place && mw__step_operand_has_units(read) && read->access == write->access &&
+           read->unit == write->unit && read->planes == write->planes;
+}
+
 bool mw__step_in_place(const mw__step *step, uint32_t read, uint32_t write)
 {
     const mw__step_operand *target = NULL;
@@ -55,13 +66,11 @@ bool mw__step_in_place(const mw__step *step, uint32_t read, uint32_t write)
                 return false;
             target = &step->writes[i];
         }
-    if (target == NULL || target->access != MW__ROWS)
+    if (target == NULL || !mw__step_operand_has_units(target))
         return false;
-    for (size_t i = 0; i < step->read_count; i++) {
-        const mw__step_operand *source = &step->reads[i];
-        if (source->buffer == read && (!source->in_place || source->access != MW__ROWS || source->unit != target->unit))
+    for (size_t i = 0; i < step->read_count; i++)
+        if (step->reads[i].buffer == read && !mw__step_operand_goes_with(&step->reads[i], target))
             return false;
-    }
     return true;
 }
 

@@ -37,11 +37,13 @@ typedef void mw__kernel(const mw__kernel_call *call);
 typedef struct mw__step_operand {
     uint32_t buffer;
     mw__access access;
-    size_t unit;   /* bytes, for MW__ROWS */
-    bool in_place; /* reads: an output may share this memory: every byte of a unit is read before any later byte of the
-                      same unit is written, and unit u is read only while unit u is written */
-    int64_t parts; /* for MW__WHOLE: the units are so many equal ranges, of which each touches but its own of as many
-                      equal parts of the bytes; 0: any unit touches any byte */
+    size_t unit;    /* bytes, for MW__ROWS and planes */
+    bool in_place;  /* reads: an output may share this memory: every byte of a unit is read before any later byte of the
+                       same unit is written, and unit u is read only while unit u is written */
+    int64_t parts;  /* for MW__WHOLE: the units are so many equal ranges, of which each touches but its own of as many
+                       equal parts of the bytes; 0: any unit touches any byte */
+    int64_t planes; /* for MW__WHOLE: of each of so many equal parts of the bytes unit u touches only [u * unit,
+                       (u + 1) * unit), and they are all of it; 0: any unit touches any byte */
 } mw__step_operand;
 
 #define MW__STEP_READS  16 /* more operands: several steps; nested ones have room for theirs */

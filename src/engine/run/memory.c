@@ -74,15 +74,14 @@ static bool reads_in_place(const mw__layout *layout, const mw__step *step, uint3
                            const mw__step_operand *write)
 {
     size_t covered;
-    if (!mw__mul_size(write->unit, (size_t)step->units, &covered) || covered < layout->buffers[write->buffer].size)
+    const size_t planes = write->planes > 0 ? (size_t)write->planes : 1;
+    if (!mw__mul_size(write->unit, (size_t)step->units, &covered) || !mw__mul_size(covered, planes, &covered) ||
+        covered < layout->buffers[write->buffer].size)
         return false;
-    for (size_t i = 0; i < step->read_count; i++) {
-        const mw__step_operand *read = &step->reads[i];
-        if (layout->memory[read->buffer] == memory &&
-            (!read->in_place || read->access != MW__ROWS || read->unit != write->unit))
+    for (size_t i = 0; i < step->read_count; i++)
+        if (layout->memory[step->reads[i].buffer] == memory && !mw__step_operand_goes_with(&step->reads[i], write))
             return false;
-    }
-    return write->access == MW__ROWS && !uses_memory(layout, step->writes, step->write_count, memory);
+    return mw__step_operand_has_units(write) && !uses_memory(layout, step->writes, step->write_count, memory);
 }
 
 static bool all_apart(const mw__layout *layout, const mw__step *other, const mw__step_operand *operands, size_t count,

@@ -50,6 +50,25 @@ static void test_memory_is_used_again_after_a_barrier(void)
     run_set("MW_ENGINE_FOLD", NULL);
 }
 
+/* Each channel of a batch norm touches its own part of every image. */
+static void test_what_is_normalized_by_channels_lies_over_what_it_is_made_of(void)
+{
+#define IMAGES "tensor<fp32, [4, 8, 20, 30]> "
+    const char *text =
+        RUN_TEXT(IMAGES "x",
+                 IMAGES "a = reverse(axes = tensor<int32, [1]>([1]), x = x);\n"
+                        "tensor<fp32, [1, 8, 1, 1]> m = reduce_mean(axes = tensor<int32, [3]>([0, 2, 3]), "
+                        "keep_dims = bool(true), x = a);\n" IMAGES "b = sub(x = a, y = m);\n" IMAGES
+                        "c = reverse(axes = tensor<int32, [1]>([1]), x = b);\n",
+                 "c");
+#undef IMAGES
+    for (uint64_t threads = 1; threads <= 2; threads++) {
+        run_facts f;
+        REQUIRE(run_find_facts(text, threads, &f));
+        CHECK_INT(f.memory, 4 * 8 * 20 * 30 * 4);
+    }
+}
+
 static void test_dead_operations_are_dropped(void)
 {
     const char *text = RUN_TEXT(T "x", T "a = relu(x = x);\n" T "b = tanh(x = x);\n" T "c = abs(x = b);\n", "a");
@@ -356,6 +375,7 @@ int main(void)
 {
     RUN(test_elementwise_chain_is_one_phase_in_one_buffer);
     RUN(test_memory_is_used_again_after_a_barrier);
+    RUN(test_what_is_normalized_by_channels_lies_over_what_it_is_made_of);
     RUN(test_dead_operations_are_dropped);
     RUN(test_what_depends_on_constants_alone_is_run_once);
     RUN(test_what_is_run_beforehand_has_the_bits_of_the_threads);

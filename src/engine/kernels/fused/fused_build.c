@@ -76,9 +76,11 @@ static mw__fused_form form_of(const mw__element_operand *operand, int64_t count)
 /* How the units of a view touch a tensor of the group's count. */
 static mw__step_operand view_access(uint32_t buffer, const mw__fused_view *view, size_t size)
 {
-    if (view->planes > 1)
-        return (mw__step_operand){.buffer = buffer, .access = MW__WHOLE};
-    return (mw__step_operand){.buffer = buffer, .access = MW__ROWS, .unit = (size_t)view->run * size, .in_place = true};
+    return (mw__step_operand){.buffer = buffer,
+                              .access = view->planes > 1 ? MW__WHOLE : MW__ROWS,
+                              .unit = (size_t)view->run * size,
+                              .in_place = true,
+                              .planes = view->planes > 1 ? view->planes : 0};
 }
 
 /* A number for each unit, as many elements long as a unit's run. */

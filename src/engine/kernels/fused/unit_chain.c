@@ -106,7 +106,7 @@ static mw__step_operand of_chain(const builder *b, const mw__step *step, const m
 {
     const int64_t units = b->parts->units;
     mw__step_operand seen = *operand;
-    if (operand->access == MW__ROWS)
+    if (mw__step_operand_has_units(operand))
         seen.unit = operand->unit * (size_t)(step->units / units);
     else if (operand->parts > 0 && operand->parts % units == 0)
         seen = (mw__step_operand){.buffer = operand->buffer,
@@ -126,7 +126,8 @@ static void add_operand(const builder *b, mw__step_operand *operands, size_t *co
     const size_t at = find_operand(operands, *count, operand->buffer);
     if (at == *count)
         operands[(*count)++] = seen;
-    else if (operands[at].access != seen.access || operands[at].unit != seen.unit || operands[at].parts != seen.parts)
+    else if (operands[at].access != seen.access || operands[at].unit != seen.unit || operands[at].parts != seen.parts ||
+             operands[at].planes != seen.planes)
         operands[at] = (mw__step_operand){.buffer = operand->buffer, .access = MW__WHOLE};
 }
 
@@ -149,11 +150,13 @@ static bool reads(const mw__step *step, uint32_t buffer)
 }
 
 /* The step writes what others may see by such units. */
-static bool writes_so(const builder *b, const mw__step *step, size_t unit)
+static bool writes_so(const builder *b, const mw__step *step, const mw__step_operand *read)
 {
-    for (size_t i = 0; i < step->write_count; i++)
-        if (!is_inner(b, step->writes[i].buffer) && of_chain(b, step, &step->writes[i]).unit == unit)
+    for (size_t i = 0; i < step->write_count; i++) {
+        const mw__step_operand seen = of_chain(b, step, &step->writes[i]);
+        if (!is_inner(b, seen.buffer) && seen.unit == read->unit && seen.planes == read->planes)
             return true;
+    }
     return false;
 }
 
@@ -166,10 +169,10 @@ static void settle_places(const builder *b)
         for (size_t s = 0; s < b->parts->count; s++)
             last = reads(b->parts->steps[s], read->buffer) ? s : last;
         const mw__step *reader = b->parts->steps[last];
-        read->in_place = read->access == MW__ROWS;
+        read->in_place = mw__step_operand_has_units(read);
         for (size_t s = 0; s < last; s++)
-            read->in_place = read->in_place && !writes_so(b, b->parts->steps[s], read->unit);
-        for (size_t k = 0; k < reader->read_count && writes_so(b, reader, read->unit); k++)
+            read->in_place = read->in_place && !writes_so(b, b->parts->steps[s], read);
+        for (size_t k = 0; k < reader->read_count && writes_so(b, reader, read); k++)
             read->in_place = read->in_place && (reader->reads[k].buffer != read->buffer || reader->reads[k].in_place);
     }
 }
