@@ -39,6 +39,9 @@ static mw_tensor *squeeze(mw_tensor *x)
     return mw_mul(x, mw_sigmoid(mean));
 }
 
+/* A number for each channel of each example in the group of the norm's sums, which are over channels. */
+static mw_tensor *with_excite(mw_tensor *x) { return squeeze(mw_silu(linear(x))); }
+
 typedef struct sums_case {
     const char *what;
     build *build;
@@ -57,6 +60,8 @@ static const sums_case cases[] = {
     {"batch norm of single positions", with_relu, {4, {70, 9, 1, 1}}, false},
     {"two batch norms, the gradient used twice", with_two_branches, {4, {3, 8, 10, 7}}, true},
     {"batch norm over time", with_relu, {3, {4, 16, 41}}, true},
+    {"batch norm, silu and excite, runs of 35", with_excite, {4, {3, 8, 5, 7}}, true},
+    {"batch norm, silu and excite, runs beyond a tile", with_excite, {4, {4, 6, 23, 29}}, true},
     {"layer norm, short rows", layer_norm, {2, {130, 37}}, true},
     {"layer norm, rows beyond a tile", layer_norm, {2, {67, 601}}, true},
     {"layer norm, rank 3", layer_norm, {3, {9, 15, 64}}, true},

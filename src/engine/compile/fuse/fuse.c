@@ -80,11 +80,12 @@ static size_t count_stores(const fuser *f, const mw__fuse_group *fused, const mw
     return stores;
 }
 
-/* Of an operand in a view: a tensor, a number for each unit, a row, a single number. */
+/* Of an operand in a view: a tensor, a number for each unit or for each run, a row, a single number. */
 static bool suits_view(const mw__fused_view *view, const mw__element_operand *operand, int64_t count)
 {
     return operand->period == 1 || (operand->inner == 1 && operand->period == count) ||
-           (operand->inner == view->run && operand->period == view->units) ||
+           (operand->inner == view->run &&
+            (operand->period == view->units || operand->period == view->planes * view->units)) ||
            (operand->inner == 1 && operand->period == view->run);
 }
 
