@@ -13,6 +13,7 @@
 #include <millwright/data.h>
 #include <millwright/inspect.h>
 #include <millwright/millwright.h>
+#include <millwright/text.h>
 #include <millwright/view.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -74,6 +75,13 @@ MAKER(chip_run, mw_chip_run_options, mw_chip_run_defaults())
 MAKER(hwx_emit, mw_hwx_emit_options, mw_hwx_emit_defaults())
 MAKER(compare, mw_compare_options, mw_compare_defaults())
 MAKER(trainer, mw_trainer_options, mw_trainer_defaults(w->loss, mw_adam(0.1f)))
+static mw_text_config some_config(void)
+{
+    mw_text_config config = {0};
+    mw_error err = {0};
+    mw_text_config_read(MW_TESTS_DIR "/text/models/llama", &config, &err);
+    return config;
+}
 static mw_status no_update(const mw_update_call *c, mw_tensor **p, mw_tensor **states, mw_error *err)
 {
     (void)states, (void)err, *p = c->p;
@@ -104,6 +112,11 @@ MAKER(crop, mw_crop_resize_options, mw_crop_resize_defaults())
 MAKER(suppression, mw_non_maximum_suppression_options, mw_non_maximum_suppression_defaults())
 MAKER(loss, mw_cross_entropy_options, mw_cross_entropy_defaults())
 MAKER(load, mw_weights_options, mw_weights_defaults())
+MAKER(encode, mw_encode_options, mw_encode_defaults())
+MAKER(text_config, mw_text_config, some_config())
+MAKER(text_graph, mw_text_graph_options, mw_text_graph_defaults())
+MAKER(text_model, mw_text_model_options, mw_text_model_defaults())
+MAKER(generate, mw_generate_options, mw_generate_defaults())
 MAKER(gradcheck, mw_gradcheck_options, mw_gradcheck_defaults(w->loss, &w->kernel, 1))
 
 /* True if the call was accepted; else w->err says why. */
@@ -434,6 +447,48 @@ static bool use_load(world *w, const void *options)
     return taken;
 }
 
+static bool use_encode(world *w, const void *options)
+{
+    mw_tokens tokens = {0};
+    mw_tokenizer *t = mw_tokenizer_open(MW_TESTS_DIR "/text/models/llama/tokenizer.json", &w->err);
+    const bool taken = mw_tokenizer_encode(t, "abc", 3, options, &tokens, &w->err) == MW_OK;
+    mw_tokens_destroy(&tokens);
+    mw_tokenizer_destroy(t);
+    return taken;
+}
+
+static bool use_text_config(world *w, const void *options)
+{
+    mw_graph *graph =
+        mw_text_graph(options, &(mw_text_graph_options){sizeof(mw_text_graph_options), 1, 4, 0, false}, &w->err);
+    mw_graph_destroy(graph);
+    return graph != NULL;
+}
+
+static bool use_text_graph(world *w, const void *options)
+{
+    mw_text_config config = some_config();
+    config.positions = 128; /* those of the defaults */
+    mw_graph *graph = mw_text_graph(&config, options, &w->err);
+    mw_graph_destroy(graph);
+    return graph != NULL;
+}
+
+static bool use_text_model(world *w, const void *options)
+{
+    mw_text_model *model = mw_text_model_open(MW_TESTS_DIR "/text/models/llama", options, &w->err);
+    mw_text_model_destroy(model);
+    return model != NULL;
+}
+
+static bool use_generate(world *w, const void *options)
+{
+    mw_text_model *model = mw_text_model_open(MW_TESTS_DIR "/text/models/llama", NULL, &w->err);
+    mw_string_free(mw_text_model_generate(model, "abc", options, &w->err));
+    mw_text_model_destroy(model);
+    return w->err.status == MW_OK;
+}
+
 typedef struct struct_row {
     const char *name;
     size_t size;
@@ -480,6 +535,11 @@ static const struct_row structs[] = {
     ROW(mw_conv_options, conv),
     ROW(mw_pool_options, pool),
     ROW(mw_cross_entropy_options, loss),
+    ROW(mw_encode_options, encode),
+    ROW(mw_text_config, text_config),
+    ROW(mw_text_graph_options, text_graph),
+    ROW(mw_text_model_options, text_model),
+    ROW(mw_generate_options, generate),
     ROW(mw_gradcheck_options, gradcheck),
     ROW(mw_weights_options, load),
     ROW(mw_recurrent_options, recurrent),
@@ -676,6 +736,16 @@ static void test_graph_options_out_of_range_are_refused(void)
     FIELD(mw_gradcheck_options, gradcheck, options.tolerance = (double)NAN);
     FIELD(mw_gradcheck_options, gradcheck, options.tolerance = (double)INFINITY);
     FIELD(mw_gradcheck_options, gradcheck, options.x = NULL);
+    FIELD(mw_text_config, text_config, options.layers = 0);
+    FIELD(mw_text_config, text_config, options.head_width = 3);
+    FIELD(mw_text_graph_options, text_graph, options.batch = 0);
+    FIELD(mw_text_graph_options, text_graph, options.tokens = 129);
+    FIELD(mw_text_graph_options, text_graph, options.cache = -1);
+    FIELD(mw_text_model_options, text_model, options.cache = 65);
+    FIELD(mw_generate_options, generate, options.temperature = (float)NAN);
+    FIELD(mw_generate_options, generate, options.top_p = 1.5F);
+    FIELD(mw_generate_options, generate, options.tokens = -1);
+    FIELD(mw_generate_options, generate, options.stop_count = 1);
 }
 
 /* ---- completeness ---- */

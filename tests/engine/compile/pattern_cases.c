@@ -203,13 +203,6 @@ static mw_tensor *build_columns_dweight_behind_pool(mw_graph *graph)
     return mw__conv_dweight(&three_by_three, mw_graph_find(graph, "x"), back_to(graph, sum));
 }
 
-/* Too few channels for the dense kernel. */
-static mw_tensor *build_few_columns_dweight_behind_pool(mw_graph *graph)
-{
-    mw_tensor *sum = convolve_for_chip(graph, 8);
-    return mw__conv_dweight(&three_by_three, mw_graph_find(graph, "x"), back_to(graph, sum));
-}
-
 static mw_tensor *build_columns_dx_behind_pool(mw_graph *graph)
 {
     mw_tensor *sum = convolve_for_chip(graph, 16);
@@ -377,7 +370,6 @@ static const pattern_case cases[] = {
     {.build = build_columns_dweight_behind_pool,
      .pattern = "conv.columns.dweight.argmax",
      .need = PATTERN_NEEDS_KERNEL},
-    {.build = build_few_columns_dweight_behind_pool, .pattern = "conv.columns.argmax", .need = PATTERN_NEEDS_KERNEL},
     {.build = build_columns_dx_behind_pool, .pattern = "conv.columns.by_argmax", .need = PATTERN_NEEDS_KERNEL},
     {.build = build_dx_behind_pool, .pattern = "conv.by_argmax", .need = PATTERN_NEEDS_KERNEL},
 };
