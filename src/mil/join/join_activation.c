@@ -5,7 +5,7 @@
 #include <millwright/millwright.h>
 
 /* Asked again of a group that was found before: others may have looked since. */
-static bool is_spelled(const mw__rewriting *pass, const mw__op *op, mw__curve first, mw__curve last)
+static bool is_spelled(const mw__rewriting *pass, const mw__op *op, mw__curve_name first, mw__curve_name last)
 {
     const mw__join_curve found = mw__join_curve_of(pass, op);
     return found.curve >= (int)first && found.curve <= (int)last && mw__join_collect(pass->joining, op, &found.x, 1);

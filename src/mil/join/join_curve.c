@@ -278,18 +278,18 @@ static bool has_no_far_piece(const curve_code *code, double (*at)(double x))
     return true;
 }
 
-static mw__curve find_curve(const curve_code *code)
+static mw__curve_name find_curve(const curve_code *code)
 {
     const double made = run_code(code, samples[0]);
     for (int i = MW__CURVE_NONE + 1; i < MW__CURVES; i++)
         if (code->count >= curve_rows[i].least && is_like(made, curve_rows[i].at(samples[0]), samples[0]) &&
             is_curve(code, curve_rows[i].at) && has_no_far_piece(code, curve_rows[i].at))
-            return (mw__curve)i;
+            return (mw__curve_name)i;
     return MW__CURVE_NONE;
 }
 
 /* The group from x to the root, whatever else reads of it is asked afterwards. */
-static mw__curve curve_from(mw__joining *joining, const mw__op *root, const mw_tensor *x)
+static mw__curve_name curve_from(mw__joining *joining, const mw__op *root, const mw_tensor *x)
 {
     curve_code code;
     if (!mw__join_same_shape(x, root->results[0]) || mw_tensor_dtype(x) != MW_F32 ||
@@ -306,9 +306,9 @@ static mw__join_curve search_curve(mw__joining *joining, const mw__op *root)
     for (size_t i = 0; near.tells && i < near.count; i++)
         for (int k = 0; k < 2; k++) {
             const mw_tensor *x = mw__op_operand(near.ops[i], k == 0 ? "x" : "y");
-            const mw__curve curve = x != NULL && x->payload == NULL && x->type->kind == MW__TENSOR
-                                        ? curve_from(joining, root, x)
-                                        : MW__CURVE_NONE;
+            const mw__curve_name curve = x != NULL && x->payload == NULL && x->type->kind == MW__TENSOR
+                                             ? curve_from(joining, root, x)
+                                             : MW__CURVE_NONE;
             if (curve != MW__CURVE_NONE)
                 return (mw__join_curve){.curve = curve, .x = x};
         }

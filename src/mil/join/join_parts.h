@@ -14,7 +14,7 @@ typedef struct mw__join_group {
 } mw__join_group;
 
 typedef struct mw__join_curve {
-    int curve; /* of enum mw__curve; MW__CURVE_NONE: it is none that has a row */
+    int curve; /* of enum mw__curve_name; MW__CURVE_NONE: it is none that has a row */
     const mw_tensor *x;
 } mw__join_curve;
 
@@ -57,7 +57,7 @@ mw_tensor *mw__join_copy(mw__clone *clone, const mw__op *op, const mw__join_argu
 
 /* ---- join_curve.c ---- */
 
-typedef enum mw__curve {
+typedef enum mw__curve_name {
     MW__CURVE_NONE,
     MW__CURVE_SIGMOID,
     MW__CURVE_SILU,
@@ -69,7 +69,7 @@ typedef enum mw__curve {
     MW__CURVE_HARD_SWISH,
     MW__CURVE_MISH,
     MW__CURVES
-} mw__curve;
+} mw__curve_name;
 
 /* True for one number that follows from numbers, which is normal. */
 bool mw__join_number_of(mw__joining *joining, const mw__op *op, double *out);

@@ -131,7 +131,7 @@ static void rise(mw__heap_entry *heap, size_t at)
     heap[at] = moved;
 }
 
-static mw_status push_pair(const mw__model *model, const char *text, mw__token_list *out, size_t *count, int32_t left)
+static mw_status push_pair(const mw__model *model, const char *text, mw__subword_list *out, size_t *count, int32_t left)
 {
     const mw__symbol *a = &out->symbols[left];
     if (a->after < 0)
@@ -154,7 +154,7 @@ static bool holds(const mw__symbol *symbols, const mw__heap_entry *e)
     return left->id != GONE && left->after >= 0 && left->end == e->middle && symbols[left->after].end == e->end;
 }
 
-static mw_status merge_long(const mw__model *model, const char *text, mw__token_list *out, int32_t symbols)
+static mw_status merge_long(const mw__model *model, const char *text, mw__subword_list *out, int32_t symbols)
 {
     size_t count = 0;
     for (int32_t i = 0; i + 1 < symbols; i++)
@@ -191,7 +191,7 @@ static int32_t piece_of(const mw__model *model, const char *text, size_t size, b
     return mw__vocabulary_find(&model->vocabulary, whole, before + size + after);
 }
 
-static mw_status add_symbol(mw__token_list *out, int32_t place, int32_t id, size_t begin, size_t end)
+static mw_status add_symbol(mw__subword_list *out, int32_t place, int32_t id, size_t begin, size_t end)
 {
     if ((size_t)place == out->symbol_capacity)
         MW_TRY(mw__grow(out->allocator, &out->symbols, &out->symbol_capacity, (size_t)place + 1, sizeof *out->symbols,
@@ -200,7 +200,7 @@ static mw_status add_symbol(mw__token_list *out, int32_t place, int32_t id, size
     return MW_OK;
 }
 
-static mw_status byte_symbols(const mw__model *model, const char *text, size_t begin, size_t end, mw__token_list *out,
+static mw_status byte_symbols(const mw__model *model, const char *text, size_t begin, size_t end, mw__subword_list *out,
                               int32_t *count)
 {
     for (size_t at = begin; at < end; at++) {
@@ -210,7 +210,7 @@ static mw_status byte_symbols(const mw__model *model, const char *text, size_t b
     return MW_OK;
 }
 
-static mw_status char_symbols(const mw__model *model, const char *text, size_t begin, size_t end, mw__token_list *out,
+static mw_status char_symbols(const mw__model *model, const char *text, size_t begin, size_t end, mw__subword_list *out,
                               int32_t *count)
 {
     for (size_t at = begin; at < end;) {
@@ -222,7 +222,7 @@ static mw_status char_symbols(const mw__model *model, const char *text, size_t b
     return MW_OK;
 }
 
-static mw_status put_symbols(const mw__model *model, const char *text, mw__token_list *out, int32_t count)
+static mw_status put_symbols(const mw__model *model, const char *text, mw__subword_list *out, int32_t count)
 {
     for (int32_t i = 0; i >= 0 && count > 0; i = out->symbols[i].after) {
         const mw__symbol s = out->symbols[i];
@@ -234,7 +234,7 @@ static mw_status put_symbols(const mw__model *model, const char *text, mw__token
     return MW_OK;
 }
 
-static mw_status merge_word(const mw__model *model, const char *text, size_t begin, size_t end, mw__token_list *out)
+static mw_status merge_word(const mw__model *model, const char *text, size_t begin, size_t end, mw__subword_list *out)
 {
     int32_t count = 0;
     if (model->byte_level)
@@ -266,7 +266,7 @@ typedef struct mw__word_cache {
     cached_word words[CACHE_WORDS];
 } mw__word_cache;
 
-static bool take_cached(const cached_word *w, const char *text, size_t begin, size_t end, mw__token_list *out)
+static bool take_cached(const cached_word *w, const char *text, size_t begin, size_t end, mw__subword_list *out)
 {
     if (w->size != end - begin || memcmp(w->text, text + begin, w->size) != 0)
         return false;
@@ -276,7 +276,7 @@ static bool take_cached(const cached_word *w, const char *text, size_t begin, si
     return true;
 }
 
-static void keep_cached(cached_word *w, const char *text, size_t begin, size_t end, const mw__token_list *out,
+static void keep_cached(cached_word *w, const char *text, size_t begin, size_t end, const mw__subword_list *out,
                         size_t first)
 {
     const size_t count = out->count - first;
@@ -292,7 +292,7 @@ static void keep_cached(cached_word *w, const char *text, size_t begin, size_t e
     }
 }
 
-mw_status mw__subword_bpe(const mw__model *model, const char *text, size_t begin, size_t end, mw__token_list *out)
+mw_status mw__subword_bpe(const mw__model *model, const char *text, size_t begin, size_t end, mw__subword_list *out)
 {
     const int32_t whole = model->whole_words ? mw__vocabulary_find(&model->vocabulary, text + begin, end - begin) : -1;
     if (whole >= 0)
@@ -308,7 +308,7 @@ mw_status mw__subword_bpe(const mw__model *model, const char *text, size_t begin
     return MW_OK;
 }
 
-mw_status mw__subword_bpe_cache(mw__token_list *list)
+mw_status mw__subword_bpe_cache(mw__subword_list *list)
 {
     list->cache = mw__alloc(list->allocator, 1, sizeof *list->cache, list->err);
     return list->cache != NULL ? MW_OK : MW_ERROR_MEMORY;

@@ -6,26 +6,26 @@
 #include <stdio.h>
 #include <string.h>
 
-mw_status mw__subword_put(mw__token_list *list, int32_t id, size_t begin, size_t end)
+mw_status mw__subword_put(mw__subword_list *list, int32_t id, size_t begin, size_t end)
 {
     if (list->count == list->capacity)
         MW_TRY(
             mw__grow(list->allocator, &list->items, &list->capacity, list->count + 1, sizeof *list->items, list->err));
-    list->items[list->count++] = (mw__token){id, (uint32_t)begin, (uint32_t)end};
+    list->items[list->count++] = (mw__subword){id, (uint32_t)begin, (uint32_t)end};
     return MW_OK;
 }
 
-void mw__subword_list_deinit(mw__token_list *list)
+void mw__subword_list_deinit(mw__subword_list *list)
 {
     mw__free(list->allocator, list->items);
     mw__free(list->allocator, list->symbols);
     mw__free(list->allocator, list->heap);
     mw__free(list->allocator, list->best);
     mw__free(list->allocator, list->cache);
-    *list = (mw__token_list){.allocator = list->allocator, .err = list->err};
+    *list = (mw__subword_list){.allocator = list->allocator, .err = list->err};
 }
 
-mw_status mw__subword_run(const mw__model *model, const char *text, size_t begin, size_t end, mw__token_list *out)
+mw_status mw__subword_run(const mw__model *model, const char *text, size_t begin, size_t end, mw__subword_list *out)
 {
     switch (model->kind) {
     case MW__MODEL_UNIGRAM:
@@ -46,7 +46,7 @@ static bool have_all_bytes(const mw__model *model, const char *text, size_t begi
     return true;
 }
 
-static mw_status put_bytes(const mw__model *model, const char *text, size_t begin, size_t end, mw__token_list *out)
+static mw_status put_bytes(const mw__model *model, const char *text, size_t begin, size_t end, mw__subword_list *out)
 {
     for (size_t i = begin; i < end; i++)
         MW_TRY(mw__subword_put(out, model->byte_token[(unsigned char)text[i]], begin, end));
@@ -54,13 +54,13 @@ static mw_status put_bytes(const mw__model *model, const char *text, size_t begi
 }
 
 mw_status mw__subword_put_unknown(const mw__model *model, const char *text, size_t begin, size_t end,
-                                  mw__token_list *out)
+                                  mw__subword_list *out)
 {
     if (model->byte_fallback && have_all_bytes(model, text, begin, end))
         return put_bytes(model, text, begin, end, out);
     if (model->unknown < 0)
         return MW_OK;
-    mw__token *last = out->count > 0 ? &out->items[out->count - 1] : NULL;
+    mw__subword *last = out->count > 0 ? &out->items[out->count - 1] : NULL;
     if (model->fuse_unknown && last != NULL && last->id == model->unknown && last->end == begin) {
         last->end = (uint32_t)end;
         return MW_OK;

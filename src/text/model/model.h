@@ -34,15 +34,15 @@ typedef struct mw__model {
 } mw__model;
 
 /* A token and the bytes of the text that it stands for. */
-typedef struct mw__token {
+typedef struct mw__subword {
     int32_t id;
     uint32_t begin, end;
-} mw__token;
+} mw__subword;
 
 /* Tokens that are written, and the room in which one word is cut. */
-typedef struct mw__token_list {
+typedef struct mw__subword_list {
     const mw_allocator *allocator;
-    mw__token *items;
+    mw__subword *items;
     size_t count, capacity;
     struct mw__symbol *symbols;
     size_t symbol_capacity;
@@ -52,13 +52,13 @@ typedef struct mw__token_list {
     size_t best_capacity;
     struct mw__word_cache *cache; /* BPE; NULL = none */
     mw_error *err;
-} mw__token_list;
+} mw__subword_list;
 
-mw_status mw__subword_put(mw__token_list *list, int32_t id, size_t begin, size_t end);
-void mw__subword_list_deinit(mw__token_list *list);
+mw_status mw__subword_put(mw__subword_list *list, int32_t id, size_t begin, size_t end);
+void mw__subword_list_deinit(mw__subword_list *list);
 
 /* Appends the tokens of text[begin..end), a word. */
-mw_status mw__subword_run(const mw__model *model, const char *text, size_t begin, size_t end, mw__token_list *out);
+mw_status mw__subword_run(const mw__model *model, const char *text, size_t begin, size_t end, mw__subword_list *out);
 
 /* Adds a merge; of two of one pair the first counts. `rank` is its place. */
 mw_status mw__subword_add_merge(mw__model *model, int32_t left, int32_t right, int32_t rank, int32_t id, mw_error *err);
@@ -75,15 +75,16 @@ static inline size_t mw__subword_slot(const mw__model *model, uint64_t pair)
 }
 
 /* The kinds. */
-mw_status mw__subword_bpe(const mw__model *model, const char *text, size_t begin, size_t end, mw__token_list *out);
-mw_status mw__subword_unigram(const mw__model *model, const char *text, size_t begin, size_t end, mw__token_list *out);
+mw_status mw__subword_bpe(const mw__model *model, const char *text, size_t begin, size_t end, mw__subword_list *out);
+mw_status mw__subword_unigram(const mw__model *model, const char *text, size_t begin, size_t end,
+                              mw__subword_list *out);
 mw_status mw__subword_wordpiece(const mw__model *model, const char *text, size_t begin, size_t end,
-                                mw__token_list *out);
+                                mw__subword_list *out);
 /* Words that come again are cut once: worth its memory for texts of some thousand bytes. */
-mw_status mw__subword_bpe_cache(mw__token_list *list);
+mw_status mw__subword_bpe_cache(mw__subword_list *list);
 mw_status mw__subword_make_trie(mw__model *model, mw_error *err);
 /* Tokens of a text that none stands for: its bytes', one for each character, or one for all of it. */
 mw_status mw__subword_put_unknown(const mw__model *model, const char *text, size_t begin, size_t end,
-                                  mw__token_list *out);
+                                  mw__subword_list *out);
 
 #endif

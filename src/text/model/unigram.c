@@ -74,21 +74,21 @@ static void go_on(const mw__model *model, const char *word, size_t size, size_t 
 }
 
 /* From the last piece to the first, and then turned around. */
-static void put_back(size_t begin, size_t size, const ending *endings, mw__token_list *out)
+static void put_back(size_t begin, size_t size, const ending *endings, mw__subword_list *out)
 {
     const size_t first = out->count;
     for (size_t at = size; at > 0; at = (size_t)endings[at].begin)
         mw__subword_put(out, endings[at].id, begin + (size_t)endings[at].begin, begin + at);
     const size_t count = out->count - first;
     for (size_t i = 0; i < count / 2; i++) {
-        const mw__token moved = out->items[first + i];
+        const mw__subword moved = out->items[first + i];
         out->items[first + i] = out->items[first + count - 1 - i];
         out->items[first + count - 1 - i] = moved;
     }
 }
 
 /* Puts what is unknown in the place of the tokens -1, neighbors as one. */
-static mw_status settle_unknown(const mw__model *model, const char *text, size_t first, mw__token_list *out)
+static mw_status settle_unknown(const mw__model *model, const char *text, size_t first, mw__subword_list *out)
 {
     const size_t count = out->count - first;
     size_t unknown = 0;
@@ -96,7 +96,7 @@ static mw_status settle_unknown(const mw__model *model, const char *text, size_t
         unknown += out->items[i].id < 0;
     if (unknown == 0 || out->err->status != MW_OK)
         return out->err->status;
-    mw__token *cut = mw__alloc(out->allocator, count, sizeof *cut, out->err);
+    mw__subword *cut = mw__alloc(out->allocator, count, sizeof *cut, out->err);
     if (cut == NULL)
         return MW_ERROR_MEMORY;
     memcpy(cut, out->items + first, count * sizeof *cut);
@@ -115,7 +115,7 @@ static mw_status settle_unknown(const mw__model *model, const char *text, size_t
     return out->err->status;
 }
 
-mw_status mw__subword_unigram(const mw__model *model, const char *text, size_t begin, size_t end, mw__token_list *out)
+mw_status mw__subword_unigram(const mw__model *model, const char *text, size_t begin, size_t end, mw__subword_list *out)
 {
     const size_t size = end - begin, first = out->count;
     if ((size + 1) * sizeof(ending) > out->best_capacity * sizeof *out->best)

@@ -51,7 +51,8 @@ static size_t longest_piece(const mw__model *model, const char *text, size_t beg
     return at;
 }
 
-mw_status mw__subword_wordpiece(const mw__model *model, const char *text, size_t begin, size_t end, mw__token_list *out)
+mw_status mw__subword_wordpiece(const mw__model *model, const char *text, size_t begin, size_t end,
+                                mw__subword_list *out)
 {
     const size_t first = out->count;
     bool whole = count_chars(text, begin, end) <= model->longest_word;

@@ -5,6 +5,7 @@
 
 #include "base/number/bytes.h"
 
+#include <stdbool.h>
 #include <string.h>
 
 typedef struct mw__field {

@@ -6,15 +6,15 @@
 #include "text/regex/regex.h"
 #include "text/split/scanners.h"
 
-typedef struct mw__span {
+typedef struct mw__cut_span {
     size_t begin, end; /* bytes of the text */
-} mw__span;
+} mw__cut_span;
 
-typedef struct mw__spans {
+typedef struct mw__cut_spans {
     const mw_allocator *allocator;
-    mw__span *items;
+    mw__cut_span *items;
     size_t count, capacity;
-} mw__spans;
+} mw__cut_spans;
 
 typedef enum mw__split_kind {
     MW__SPLIT_SCANNER, /* by `scanner`: each word alone */
@@ -56,14 +56,14 @@ typedef struct mw__split_step {
 /* Cuts the text; steps may change it.
  *  starts  whether it begins the whole text (MW__PREPEND_FIRST)
  *  out     empty; filled */
-mw_status mw__cut_run(const mw__split_step *steps, size_t count, bool starts, mw__aligned *text, mw__spans *out);
+mw_status mw__cut_run(const mw__split_step *steps, size_t count, bool starts, mw__aligned *text, mw__cut_spans *out);
 
-mw_status mw__spans_add(mw__spans *spans, size_t begin, size_t end, mw_error *err);
-void mw__spans_deinit(mw__spans *spans);
+mw_status mw__cut_spans_add(mw__cut_spans *spans, size_t begin, size_t end, mw_error *err);
+void mw__cut_spans_deinit(mw__cut_spans *spans);
 
 /* The next place that a step finds at or after `at`, before `end`; false = none. */
-bool mw__cut_find(const mw__split_step *step, const mw__aligned *text, size_t at, size_t end, mw__span *out);
+bool mw__cut_find(const mw__split_step *step, const mw__aligned *text, size_t at, size_t end, mw__cut_span *out);
 /* Steps that change the text. */
-mw_status mw__cut_rewrite(const mw__split_step *step, bool starts, mw__aligned *text, mw__spans *spans);
+mw_status mw__cut_rewrite(const mw__split_step *step, bool starts, mw__aligned *text, mw__cut_spans *spans);
 
 #endif

@@ -5,21 +5,21 @@
 
 #include <string.h>
 
-mw_status mw__spans_add(mw__spans *spans, size_t begin, size_t end, mw_error *err)
+mw_status mw__cut_spans_add(mw__cut_spans *spans, size_t begin, size_t end, mw_error *err)
 {
     if (begin == end)
         return MW_OK;
     if (spans->count == spans->capacity)
         MW_TRY(
             mw__grow(spans->allocator, &spans->items, &spans->capacity, spans->count + 1, sizeof *spans->items, err));
-    spans->items[spans->count++] = (mw__span){begin, end};
+    spans->items[spans->count++] = (mw__cut_span){begin, end};
     return MW_OK;
 }
 
-void mw__spans_deinit(mw__spans *spans)
+void mw__cut_spans_deinit(mw__cut_spans *spans)
 {
     mw__free(spans->allocator, spans->items);
-    *spans = (mw__spans){.allocator = spans->allocator};
+    *spans = (mw__cut_spans){.allocator = spans->allocator};
 }
 
 /* ---- what a cut leaves ---- */
@@ -27,8 +27,8 @@ void mw__spans_deinit(mw__spans *spans)
 /* Pieces come in order, each found or not; what is put out is the last one that may still grow. */
 typedef struct cutting {
     mw__split_behavior behavior;
-    mw__spans *out;
-    mw__span open;
+    mw__cut_spans *out;
+    mw__cut_span open;
     bool has_open, open_found;
     mw_error *err;
 } cutting;
@@ -36,7 +36,7 @@ typedef struct cutting {
 static void close_piece(cutting *c)
 {
     if (c->has_open && !(c->behavior == MW__SPLIT_REMOVED && c->open_found))
-        mw__spans_add(c->out, c->open.begin, c->open.end, c->err);
+        mw__cut_spans_add(c->out, c->open.begin, c->open.end, c->err);
     c->has_open = false;
 }
 
@@ -65,15 +65,15 @@ static void put_piece(cutting *c, size_t begin, size_t end, bool found)
         return;
     }
     close_piece(c);
-    c->open = (mw__span){begin, end};
+    c->open = (mw__cut_span){begin, end};
     c->open_found = found;
     c->has_open = true;
 }
 
-static void cut(const mw__split_step *step, const mw__aligned *text, mw__span in, mw__spans *out)
+static void cut(const mw__split_step *step, const mw__aligned *text, mw__cut_span in, mw__cut_spans *out)
 {
     cutting c = {.behavior = step->behavior, .out = out, .err = text->err};
-    mw__span found;
+    mw__cut_span found;
     size_t at = in.begin;
     while (mw__cut_find(step, text, at, in.end, &found)) {
         put_piece(&c, at, found.begin, step->invert);
@@ -84,28 +84,28 @@ static void cut(const mw__split_step *step, const mw__aligned *text, mw__span in
     close_piece(&c);
 }
 
-static void scan(mw__scanner *next, const mw__aligned *text, mw__span in, mw__spans *out)
+static void scan(mw__scanner *next, const mw__aligned *text, mw__cut_span in, mw__cut_spans *out)
 {
     const char *at = text->bytes + in.begin, *const end = text->bytes + in.end;
     while (at < end && text->err->status == MW_OK) {
         const size_t size = next(at, end);
-        mw__spans_add(out, (size_t)(at - text->bytes), (size_t)(at - text->bytes) + size, text->err);
+        mw__cut_spans_add(out, (size_t)(at - text->bytes), (size_t)(at - text->bytes) + size, text->err);
         at += size;
     }
 }
 
 /* ---- a step after the other ---- */
 
-static mw_status cut_all(const mw__split_step *step, const mw__aligned *text, mw__spans *spans)
+static mw_status cut_all(const mw__split_step *step, const mw__aligned *text, mw__cut_spans *spans)
 {
-    mw__spans made = {.allocator = spans->allocator};
+    mw__cut_spans made = {.allocator = spans->allocator};
     for (size_t i = 0; i < spans->count && text->err->status == MW_OK; i++) {
         if (step->kind == MW__SPLIT_SCANNER)
             scan(step->scanner, text, spans->items[i], &made);
         else
             cut(step, text, spans->items[i], &made);
     }
-    mw__spans_deinit(spans);
+    mw__cut_spans_deinit(spans);
     *spans = made;
     return text->err->status;
 }
@@ -115,9 +115,9 @@ static bool rewrites(const mw__split_step *step)
     return step->kind == MW__SPLIT_PREFIX || step->kind == MW__SPLIT_PREFIX_ALWAYS || step->kind == MW__SPLIT_METASPACE;
 }
 
-mw_status mw__cut_run(const mw__split_step *steps, size_t count, bool starts, mw__aligned *text, mw__spans *out)
+mw_status mw__cut_run(const mw__split_step *steps, size_t count, bool starts, mw__aligned *text, mw__cut_spans *out)
 {
-    mw__spans_add(out, 0, text->size, text->err);
+    mw__cut_spans_add(out, 0, text->size, text->err);
     for (size_t i = 0; i < count && text->err->status == MW_OK; i++) {
         if (rewrites(&steps[i]))
             mw__cut_rewrite(&steps[i], starts, text, out);

@@ -48,7 +48,7 @@ static bool goes_on(const mw__split_step *step)
            (step->kind == MW__SPLIT_DIGITS && !step->single);
 }
 
-static bool find_group(const mw__split_step *step, const mw__aligned *text, size_t at, size_t end, mw__span *out)
+static bool find_group(const mw__split_step *step, const mw__aligned *text, size_t at, size_t end, mw__cut_span *out)
 {
     int group = 0;
     while (at < end) {
@@ -67,17 +67,17 @@ static bool find_group(const mw__split_step *step, const mw__aligned *text, size
 
 /* ---- looking ---- */
 
-static bool find_content(const mw__split_step *step, const mw__aligned *text, size_t at, size_t end, mw__span *out)
+static bool find_content(const mw__split_step *step, const mw__aligned *text, size_t at, size_t end, mw__cut_span *out)
 {
     const size_t size = strlen(step->content);
     const char *found = size > 0 ? memmem(text->bytes + at, end - at, step->content, size) : NULL;
     if (found == NULL)
         return false;
-    *out = (mw__span){(size_t)(found - text->bytes), (size_t)(found - text->bytes) + size};
+    *out = (mw__cut_span){(size_t)(found - text->bytes), (size_t)(found - text->bytes) + size};
     return true;
 }
 
-bool mw__cut_find(const mw__split_step *step, const mw__aligned *text, size_t at, size_t end, mw__span *out)
+bool mw__cut_find(const mw__split_step *step, const mw__aligned *text, size_t at, size_t end, mw__cut_span *out)
 {
     if (at >= end || text->err->status != MW_OK)
         return false;
@@ -88,14 +88,14 @@ bool mw__cut_find(const mw__split_step *step, const mw__aligned *text, size_t at
     case MW__SPLIT_REGEX:
         return mw__regex_find(step->regex, text->bytes, end, at, &out->begin, &out->end, text->err);
     default:
-        *out = (mw__span){end, end};
+        *out = (mw__cut_span){end, end};
         return find_group(step, text, at, end, out) && out->begin < out->end;
     }
 }
 
 /* ---- rewriting ---- */
 
-static bool begins_with(const mw__aligned *text, mw__span span, const char *content)
+static bool begins_with(const mw__aligned *text, mw__cut_span span, const char *content)
 {
     const size_t size = strlen(content);
     return span.end - span.begin >= size && memcmp(text->bytes + span.begin, content, size) == 0;
@@ -109,7 +109,7 @@ static void put_front(const mw__aligned *text, size_t at, const char *content, m
                     mw__aligned_to(text, at + c.length - 1U));
 }
 
-static bool wants_front(const mw__split_step *step, bool starts, const mw__aligned *text, mw__span span)
+static bool wants_front(const mw__split_step *step, bool starts, const mw__aligned *text, mw__cut_span span)
 {
     if (step->kind == MW__SPLIT_PREFIX_ALWAYS)
         return true;
@@ -120,7 +120,7 @@ static bool wants_front(const mw__split_step *step, bool starts, const mw__align
     return asked && !begins_with(text, span, " ") && !begins_with(text, span, step->content);
 }
 
-static void put_spaces(const mw__split_step *step, const mw__aligned *text, mw__span span, mw__aligned *out)
+static void put_spaces(const mw__split_step *step, const mw__aligned *text, mw__cut_span span, mw__aligned *out)
 {
     for (size_t at = span.begin; at < span.end;) {
         const char *found = memchr(text->bytes + at, ' ', span.end - at);
@@ -133,7 +133,7 @@ static void put_spaces(const mw__split_step *step, const mw__aligned *text, mw__
     }
 }
 
-static bool changes(const mw__split_step *step, bool starts, const mw__aligned *text, const mw__spans *spans)
+static bool changes(const mw__split_step *step, bool starts, const mw__aligned *text, const mw__cut_spans *spans)
 {
     if (step->kind == MW__SPLIT_METASPACE)
         return true;
@@ -143,13 +143,13 @@ static bool changes(const mw__split_step *step, bool starts, const mw__aligned *
     return false;
 }
 
-mw_status mw__cut_rewrite(const mw__split_step *step, bool starts, mw__aligned *text, mw__spans *spans)
+mw_status mw__cut_rewrite(const mw__split_step *step, bool starts, mw__aligned *text, mw__cut_spans *spans)
 {
     if (!changes(step, starts, text, spans))
         return MW_OK;
     mw__aligned made = mw__aligned_begin(text->allocator, text->size + text->size / 2, text->err);
     for (size_t i = 0; i < spans->count; i++) {
-        const mw__span span = spans->items[i];
+        const mw__cut_span span = spans->items[i];
         const size_t begin = made.size;
         if (wants_front(step, starts, text, span))
             put_front(text, span.begin, step->kind == MW__SPLIT_METASPACE ? step->content : " ", &made);
@@ -157,7 +157,7 @@ mw_status mw__cut_rewrite(const mw__split_step *step, bool starts, mw__aligned *
             mw__aligned_copy(&made, text, span.begin, span.end - span.begin);
         else
             put_spaces(step, text, span, &made);
-        spans->items[i] = (mw__span){begin, made.size};
+        spans->items[i] = (mw__cut_span){begin, made.size};
     }
     mw__aligned_deinit(text);
     *text = made;

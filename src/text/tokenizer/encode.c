@@ -14,8 +14,8 @@ typedef struct encoding {
     const char *text;
     size_t size;
     bool special_too;
-    mw__token_list words; /* of the part at hand, in bytes of what was made of it */
-    mw__token_list found; /* in bytes of the text */
+    mw__subword_list words; /* of the part at hand, in bytes of what was made of it */
+    mw__subword_list found; /* in bytes of the text */
     mw_error *err;
 } encoding;
 
@@ -25,7 +25,7 @@ typedef struct encoding {
 static void take_words(encoding *e, const mw__aligned *made)
 {
     for (size_t i = 0; i < e->words.count; i++) {
-        const mw__token w = e->words.items[i];
+        const mw__subword w = e->words.items[i];
         size_t begin = mw__aligned_from(made, w.begin), end = mw__aligned_to(made, w.end - 1U);
         while (begin > 0 && ((unsigned char)e->text[begin] & 0xc0) == 0x80)
             begin--;
@@ -38,13 +38,13 @@ static void take_words(encoding *e, const mw__aligned *made)
 
 static mw_status encode_words(encoding *e, bool starts, mw__aligned *made)
 {
-    mw__spans spans = {.allocator = made->allocator};
+    mw__cut_spans spans = {.allocator = made->allocator};
     mw_status status = mw__cut_run(e->t->splits, e->t->split_count, starts, made, &spans);
     for (size_t i = 0; i < spans.count && status == MW_OK; i++)
         status = mw__subword_run(&e->t->model, made->bytes, spans.items[i].begin, spans.items[i].end, &e->words);
     if (status == MW_OK)
         take_words(e, made);
-    mw__spans_deinit(&spans);
+    mw__cut_spans_deinit(&spans);
     return e->err->status;
 }
 
@@ -160,7 +160,7 @@ static void trim(const mw_tokenizer *t, const char *text, int32_t id, size_t *be
     *end = skip_chars_back(text, *end, *begin, after);
 }
 
-static void put_token(const encoding *e, mw_tokens *out, const mw__token *token)
+static void put_token(const encoding *e, mw_tokens *out, const mw__subword *token)
 {
     size_t begin = token->begin, end = token->end;
     if (e->t->trims)
@@ -173,7 +173,7 @@ static void put_token(const encoding *e, mw_tokens *out, const mw__token *token)
 static void put_parts(const encoding *e, bool no_special, mw_tokens *out)
 {
     const mw_tokenizer *t = e->t;
-    const mw__token_list *found = &e->found;
+    const mw__subword_list *found = &e->found;
     static const mw__template_part text_alone = {.is_text = true};
     const bool alone = no_special || t->part_count == 0;
     const mw__template_part *parts = alone ? &text_alone : t->parts;
