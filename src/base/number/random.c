@@ -121,7 +121,11 @@ AVX2 static void mix_avx2(uint32_t word[4][BLOCKS], uint32_t k0, uint32_t k1)
     }
 }
 
+#if defined(__clang__) /* which takes no width in an attribute, and ignores one that has it */
+#define AVX512 __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl")))
+#else
 #define AVX512 __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,prefer-vector-width=512")))
+#endif
 
 /* The same for sixteen. */
 AVX512 static inline void multiply_wide(__m512i x, __m512i factor, __m512i *out_low, __m512i *out_high)

@@ -50,6 +50,7 @@ MW__INLINE void tile_4(const float *x, int64_t stride, float *out, int64_t pitch
         STORE(float4, out + i * pitch, r[i]);
 }
 
+#if defined(__x86_64__)
 MW__INLINE void tile_8(const float *x, int64_t stride, float *out, int64_t pitch)
 {
     float8 r[8];
@@ -82,6 +83,7 @@ MW__INLINE void tile_16(const float *x, int64_t stride, float *out, int64_t pitc
         STORE(float16, out + (i + 12) * pitch, ODD_FOURS16(b, d));
     }
 }
+#endif
 
 /* Two rows in turn. */
 MW__INLINE void two_rows(const float *x, int64_t stride, int64_t columns, float *out, int64_t pitch)
@@ -142,8 +144,10 @@ MW__INLINE void few(const float *x, int64_t stride, int64_t rows, int64_t column
     }
 
 TILES(4, few)
+#if defined(__x86_64__)
 TILES(8, tiles_4)
 TILES(16, tiles_8)
+#endif
 
 #define TRANSPOSE(name, target, body)                                                                                  \
     target static void name(const float *x, int64_t stride, int64_t rows, int64_t columns, float *out, int64_t pitch)  \
