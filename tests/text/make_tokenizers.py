@@ -163,8 +163,6 @@ def marked_forms(text):
 
 def word_piece(text):
     words = collections.Counter(re.findall(r"\w+|[^\w\s]", text.lower()))
-    merges = learn({tuple([w[0]] + ["##" + c for c in w[1:]]): n for w, n in words.items()}, 0)
-    del merges
     pieces = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
     pieces += sorted({c for w in words for c in w}) + sorted({"##" + c for w in words for c in w[1:]})
     parts = collections.Counter()

@@ -123,8 +123,6 @@ static void check_gradient(mw_trainer *trainer, const mw__json_node *wanted, con
     float after[4096];
     size_t count = 0;
     double sum = 0.0, squares = 0.0;
-    mw_tensors *tensors = NULL;
-    (void)tensors;
     while (count < 4096 && isfinite(before[count]))
         count++;
     mw_trainer_read(trainer, wanted->key, MW_F32, after, count, err);

@@ -54,8 +54,7 @@ static mw_status make_room(mw__vocabulary *v, int32_t id, mw_error *err)
     return make_slots(v, v->count, err);
 }
 
-mw_status mw__vocabulary_add_again(mw__vocabulary *v, int32_t id, const char *text, size_t size, double score,
-                                   mw_error *err)
+mw_status mw__vocabulary_add(mw__vocabulary *v, int32_t id, const char *text, size_t size, double score, mw_error *err)
 {
     MW_TRY(make_room(v, id, err));
     if (v->pieces[id].text != NULL)
@@ -69,15 +68,6 @@ mw_status mw__vocabulary_add_again(mw__vocabulary *v, int32_t id, const char *te
     const size_t at = slot_of(v, text, size);
     v->slots[at] = v->slots[at] < 0 ? id : v->slots[at];
     return MW_OK;
-}
-
-mw_status mw__vocabulary_add(mw__vocabulary *v, int32_t id, const char *text, size_t size, double score, mw_error *err)
-{
-    const int32_t other = mw__vocabulary_find(v, text, size);
-    if (other >= 0)
-        return mw__fail(err, MW_ERROR_FORMAT, "the token \"%.60s\" has two numbers: %d and %d", text, (int)other,
-                        (int)id);
-    return mw__vocabulary_add_again(v, id, text, size, score, err);
 }
 
 void mw__vocabulary_deinit(mw__vocabulary *v)

@@ -22,12 +22,9 @@ typedef struct mw__vocabulary {
 /* Numbers are below this; files with others are refused. */
 #define MW__VOCABULARY_MOST (1 << 24)
 
-/* Gives a number to a piece. An older piece of that number, or number of that piece, is an error.
+/* Gives a number to a piece. An older piece of that number is an error; of two numbers of one piece the first is found.
  *  text  copied */
 mw_status mw__vocabulary_add(mw__vocabulary *v, int32_t id, const char *text, size_t size, double score, mw_error *err);
-/* The same, where the piece may have a number already; the first one found counts. */
-mw_status mw__vocabulary_add_again(mw__vocabulary *v, int32_t id, const char *text, size_t size, double score,
-                                   mw_error *err);
 void mw__vocabulary_deinit(mw__vocabulary *v);
 
 /* -1 if there is none. */

@@ -87,7 +87,7 @@ static void finish_run(forming *f, bool last)
     put_out(f, f->count - (stays ? 1 : 0));
 }
 
-static void add(forming *f, uint32_t code, size_t at, bool first)
+static void add_code(forming *f, uint32_t code, size_t at, bool first)
 {
     const int combining = code < 0x110000 ? mw__unicode_combining(code) : 0;
     if ((combining == 0 && f->count > 1) || f->count == RUN || f->place_count == RUN)
@@ -102,7 +102,7 @@ static void add_char(forming *f, mw__char c, size_t at)
     uint32_t parts[18] = {c.code};
     const int count = c.code >= 128 && c.code < 0x110000 ? mw__unicode_decompose(c.code, f->compatible, parts) : 1;
     for (int i = 0; i < count; i++)
-        add(f, parts[i], at, i == 0);
+        add_code(f, parts[i], at, i == 0);
 }
 
 void mw__normalizer_form(mw__normal_kind form, const mw__aligned *in, mw__aligned *out)

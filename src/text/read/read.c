@@ -140,7 +140,7 @@ mw_status mw__read_piece(mw_tokenizer *t, const char *piece, size_t size, int32_
 {
     spelled s;
     MW_TRY(spell(t, piece, size, &s, err));
-    const mw_status status = mw__vocabulary_add_again(&t->model.vocabulary, id, s.text, s.size, score, err);
+    const mw_status status = mw__vocabulary_add(&t->model.vocabulary, id, s.text, s.size, score, err);
     mw__free(t->arena.allocator, s.large);
     return status;
 }

@@ -20,14 +20,11 @@ static mw_status read_vocabulary(mw_tokenizer *t, const mw__json_node *node, mw_
     return MW_OK;
 }
 
-static mw_status read_unknown(mw_tokenizer *t, const mw__json_node *node, mw_error *err)
+static void read_unknown(mw_tokenizer *t, const mw__json_node *node)
 {
     const char *unknown = mw__tree_text(node, "unk_token");
-    if (unknown == NULL)
-        return MW_OK;
-    t->model.unknown = mw__vocabulary_find(&t->model.vocabulary, unknown, strlen(unknown));
-    (void)err;
-    return MW_OK;
+    if (unknown != NULL)
+        t->model.unknown = mw__vocabulary_find(&t->model.vocabulary, unknown, strlen(unknown));
 }
 
 static mw_status keep_affixes(mw_tokenizer *t, const mw__json_node *node, const char *otherwise, mw_error *err)
@@ -80,7 +77,7 @@ static mw_status read_bpe(mw_tokenizer *t, const mw__json_node *node, mw_error *
     m->whole_words = mw__tree_bool(node, "ignore_merges", false);
     MW_TRY(keep_affixes(t, node, "", err));
     MW_TRY(read_vocabulary(t, node, err));
-    MW_TRY(read_unknown(t, node, err));
+    read_unknown(t, node);
     return read_merges(t, node, err);
 }
 
@@ -93,7 +90,7 @@ static mw_status read_wordpiece(mw_tokenizer *t, const mw__json_node *node, mw_e
     t->model.longest_word = most >= 0.0 && most < 4096.0 ? (size_t)most : 4096;
     MW_TRY(keep_affixes(t, node, "##", err));
     MW_TRY(read_vocabulary(t, node, err));
-    MW_TRY(read_unknown(t, node, err));
+    read_unknown(t, node);
     if (t->model.unknown < 0)
         return mw__fail(err, MW_ERROR_FORMAT, "the model WordPiece has no token \"unk_token\"");
     return MW_OK;

@@ -129,7 +129,7 @@ mw_tokenizer *mw__read_lines(const char *text, size_t size, mw_error *err)
             : mw__fail(err, MW_ERROR_UNSUPPORTED, "vocab.txt needs libutf8proc; the library was built without it");
     for (const char *at = text, *next; at < text + size && status == MW_OK; at = next, id++) {
         const size_t line = line_size(at, text + size, &next);
-        status = mw__vocabulary_add_again(&t->model.vocabulary, id, at, line, 0.0, err);
+        status = mw__vocabulary_add(&t->model.vocabulary, id, at, line, 0.0, err);
     }
     if (status == MW_OK)
         finish_lines(t, err);
@@ -147,8 +147,7 @@ static mw_status read_bin_piece(mw_tokenizer *t, const char *data, size_t size, 
         return mw__fail(err, MW_ERROR_FORMAT, "tokenizer.bin: token %d has %u bytes at %zu, and the file %zu", (int)id,
                         length, *at, size);
     memcpy(&score, data + *at, 4);
-    const mw_status status =
-        mw__vocabulary_add_again(&t->model.vocabulary, id, data + *at + 8, length, (double)score, err);
+    const mw_status status = mw__vocabulary_add(&t->model.vocabulary, id, data + *at + 8, length, (double)score, err);
     *at += 8 + (size_t)length;
     return status;
 }

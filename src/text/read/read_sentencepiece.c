@@ -63,8 +63,7 @@ static mw_status add_spm_piece(mw_tokenizer *t, const spm_piece *p, int32_t id, 
                                                    .normalized = true},
                                        err));
     const bool in_text = p->kind == NORMAL || p->kind == BYTE;
-    return in_text ? mw__vocabulary_add_again(&t->model.vocabulary, id, p->text, p->size, (double)p->score, err)
-                   : MW_OK;
+    return in_text ? mw__vocabulary_add(&t->model.vocabulary, id, p->text, p->size, (double)p->score, err) : MW_OK;
 }
 
 /* ---- the rest ---- */

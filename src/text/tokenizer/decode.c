@@ -99,8 +99,6 @@ static void put_suffix(const mw__decode_step *step, mw__text *text, size_t first
 static void run_decode(const mw__decode_step *step, bool first_token, mw__text *text, size_t first)
 {
     switch (step->kind) {
-    case MW__DECODE_BYTES:
-        break;
     case MW__DECODE_REPLACE:
         replace_in(text, first, step->from, step->to);
         break;

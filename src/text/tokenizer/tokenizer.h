@@ -29,7 +29,6 @@ typedef struct mw__template_part {
 } mw__template_part;
 
 typedef enum mw__decode_kind {
-    MW__DECODE_BYTES,     /* pieces are bytes */
     MW__DECODE_REPLACE,   /* `from` by `to` in each piece */
     MW__DECODE_FALLBACK,  /* "<0x0A>" is a byte */
     MW__DECODE_STRIP,     /* up to `count` of `from` at the begin of the text */
