@@ -32,6 +32,7 @@
 #include <millwright/evaluate.h>
 #include <millwright/fit.h>
 #include <millwright/function.h>
+#include <millwright/gguf.h>
 #include <millwright/graph.h>
 #include <millwright/loss.h>
 #include <millwright/metrics.h>

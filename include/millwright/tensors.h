@@ -67,6 +67,19 @@ MW_API const mw_tensors_note *mw_tensors_note_at(const mw_tensors *tensors, size
 /** The value of a key; NULL if there is none. */
 MW_API const char *mw_tensors_note_find(const mw_tensors *tensors, const char *key);
 
+/** An array that a file of GGUF has under a key, such as its vocabulary. */
+typedef struct mw_tensors_array {
+    const char *type; /* of its elements, in the words of the file: "string", "f32", "i32", "bool" .. */
+    size_t count;
+    const void *data;     /* [count], little-endian; of strings their bytes, one after the other */
+    const uint64_t *ends; /* [count], of strings: where in `data` each ends; else NULL */
+} mw_tensors_array;
+
+/** Reads an array of the file's header; its memory lives as long as the object, and stays within the bytes that it has
+ *  in the file, and 8 for each string.
+ *  errors  MW_ERROR_ARGUMENT if there is no array under that key, or the format has none; MW_ERROR_FILE */
+MW_API mw_status mw_tensors_read_array(mw_tensors *tensors, const char *key, mw_tensors_array *out, mw_error *err);
+
 /** What the file has besides, and is not read: its name as a tensor would have it, and why. A tensor of another type, a
  *  block of GGUF that is not known, or what another global of a pickle would make, does not keep the rest from being
  *  read. In the order of the file, the first 1000; NULL past the last. */

@@ -521,6 +521,9 @@ static void test_data_refuses_null(void)
     REFUSED(mw_tensors_write(NULL, NULL, 0, &err));
     REFUSED(mw_tensors_write("x.npz", NULL, 1, &err));
     REFUSED(mw_tensors_convert(NULL, "x.npz", MW_F32, &err));
+    REFUSED(mw_tensors_read_array(NULL, "x", NULL, &err));
+    REFUSED(mw_gguf_write(NULL, NULL, &err));
+    REFUSED(mw_gguf_write("x.gguf", &(mw_gguf_file){.tensor_count = 1}, &err));
     REFUSED(mw_onnx_check(NULL, &err));
     YIELDS_NULL(mw_tensors_left_out_at(NULL, 0));
     REFUSED(mw_tensors_average(NULL, 1, "x.npz", &err));

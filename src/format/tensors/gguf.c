@@ -1,6 +1,8 @@
-/* GGUF: the header is read once, through a buffer; data of a tensor is read in pieces and expanded. */
+/* GGUF: the header is read once, through a buffer; data of a tensor is read in pieces and expanded, and an array of the
+ * header when it is asked for. */
 #include "base/memory/checked.h"
 #include "base/number/bits.h"
+#include "base/number/bytes.h"
 #include "base/number/fp16.h"
 #include "base/number/number.h"
 #include "base/text/name.h"
@@ -22,13 +24,13 @@ enum {
 };
 #define TENSOR_LEAST 24u /* bytes of what describes a tensor: name length, dimensions, type, offset */
 
-/* Types of values in the header. */
-enum { U8, I8, U16, I16, U32, I32, F32, BOOL, STRING, ARRAY, U64, I64, F64, TYPES };
-static const struct {
-    const char *name;
-    size_t size; /* bytes; 0 = not fixed */
-} value_types[TYPES] = {{"u8", 1},   {"i8", 1},     {"u16", 2},   {"i16", 2}, {"u32", 4}, {"i32", 4}, {"f32", 4},
-                        {"bool", 1}, {"string", 0}, {"array", 0}, {"u64", 8}, {"i64", 8}, {"f64", 8}};
+/* An array of the header, where it stands, and its elements once they were asked for. */
+typedef struct gguf_array {
+    const char *key;
+    uint32_t type;
+    uint64_t count, at, size; /* size: bytes in the file */
+    mw_tensors_array read;    /* type NULL until then */
+} gguf_array;
 
 typedef struct gguf_tensor {
     const mw__gguf_type *type;
@@ -45,6 +47,8 @@ typedef struct gguf {
     uint64_t alignment;
     gguf_tensor **list;
     size_t count;
+    gguf_array *arrays; /* [array_count] */
+    size_t array_count, array_capacity;
 } gguf;
 
 static mw_status malformed_gguf(const gguf *g, const char *what, mw_error *err)
@@ -120,13 +124,13 @@ static mw_status take_string(gguf *g, size_t limit, const char **out, mw_error *
 
 static void print_number(uint32_t type, uint64_t bits, char out[MW__NUMBER_MAX])
 {
-    const unsigned width = (unsigned)value_types[type].size * 8;
-    const bool is_signed = type == I8 || type == I16 || type == I32 || type == I64;
-    if (type == F32)
+    const unsigned width = (unsigned)mw__gguf_values[type].size * 8;
+    const bool is_signed = type == MW__GGUF_I8 || type == MW__GGUF_I16 || type == MW__GGUF_I32 || type == MW__GGUF_I64;
+    if (type == MW__GGUF_F32)
         mw__number_print_float(out, mw__float_of((uint32_t)bits));
-    else if (type == F64)
+    else if (type == MW__GGUF_F64)
         mw__number_print_float(out, (float)mw__double_of(bits));
-    else if (type == BOOL)
+    else if (type == MW__GGUF_BOOL)
         snprintf(out, MW__NUMBER_MAX, "%s", bits != 0 ? "true" : "false");
     else if (is_signed)
         snprintf(out, MW__NUMBER_MAX, "%" PRId64, (int64_t)(bits << (64 - width)) >> (64 - width));
@@ -144,29 +148,38 @@ static mw_status skip_strings(gguf *g, uint64_t count, mw_error *err)
     return MW_OK;
 }
 
-/* array ::= type:4 count:8 values ; its values are not kept */
+static mw_status keep_array(gguf *g, const gguf_array *array, mw_error *err)
+{
+    char text[64];
+    MW_TRY(mw__grow(g->tensors->allocator, &g->arrays, &g->array_capacity, g->array_count + 1, sizeof *g->arrays, err));
+    g->arrays[g->array_count++] = *array;
+    snprintf(text, sizeof text, "[%" PRIu64 " of %s]", array->count, mw__gguf_values[array->type].name);
+    return mw__tensors_note(g->tensors, array->key, text, err);
+}
+
+/* array ::= type:4 count:8 values ; its values are read when they are asked for */
 static mw_status read_array(gguf *g, const char *key, mw_error *err)
 {
     uint64_t type, count;
-    char text[64];
     MW_TRY(take_number(g, 4, &type, err));
     MW_TRY(take_number(g, 8, &count, err));
-    if (type >= TYPES || type == ARRAY)
+    if (type >= MW__GGUF_TYPES || type == MW__GGUF_ARRAY)
         return malformed_gguf(g, "an array of arrays, or of an unknown type", err);
-    const uint64_t least = type == STRING ? 8 : value_types[type].size;
+    const uint64_t least = type == MW__GGUF_STRING ? 8 : mw__gguf_values[type].size;
+    const uint64_t begin = g->at;
     if (count > (g->file.size - g->at) / least)
         return malformed_gguf(g, "an array is cut off", err);
-    if (type == STRING)
+    if (type == MW__GGUF_STRING)
         MW_TRY(skip_strings(g, count, err));
     else
         MW_TRY(skip_bytes(g, count * least, err));
-    snprintf(text, sizeof text, "[%" PRIu64 " of %s]", count, value_types[type].name);
-    return mw__tensors_note(g->tensors, key, text, err);
+    const gguf_array array = {.key = key, .type = (uint32_t)type, .count = count, .at = begin, .size = g->at - begin};
+    return keep_array(g, &array, err);
 }
 
 static mw_status take_alignment(gguf *g, uint64_t type, uint64_t value, mw_error *err)
 {
-    if (type != U32 || value < 8 || value > 1 << 16 || (value & (value - 1)) != 0)
+    if (type != MW__GGUF_U32 || value < 8 || value > 1 << 16 || (value & (value - 1)) != 0)
         return malformed_gguf(g, "general.alignment is no power of two from 8 to 65536", err);
     g->alignment = value;
     return MW_OK;
@@ -180,15 +193,15 @@ static mw_status read_pair(gguf *g, mw_error *err)
     char number[MW__NUMBER_MAX];
     MW_TRY(take_string(g, NAME_BYTES, &key, err));
     MW_TRY(take_number(g, 4, &type, err));
-    if (mw__name_fault(key) != NULL || type >= TYPES)
+    if (mw__name_fault(key) != NULL || type >= MW__GGUF_TYPES)
         return malformed_gguf(g, "a key is no name, or its value of an unknown type", err);
-    if (type == ARRAY)
+    if (type == MW__GGUF_ARRAY)
         return read_array(g, key, err);
-    if (type == STRING) {
+    if (type == MW__GGUF_STRING) {
         MW_TRY(take_string(g, NOTE_BYTES, &text, err));
         return mw__tensors_note(g->tensors, key, text, err);
     }
-    MW_TRY(take_number(g, value_types[type].size, &bits, err));
+    MW_TRY(take_number(g, mw__gguf_values[type].size, &bits, err));
     if (strcmp(key, "general.alignment") == 0)
         MW_TRY(take_alignment(g, type, bits, err));
     print_number((uint32_t)type, bits, number);
@@ -452,11 +465,69 @@ static mw_status read_stored(mw_tensors *tensors, const mw__tensors_item *item, 
     return each_block(tensors->state, item->own, store_block, &s, err);
 }
 
-static void close_gguf(mw_tensors *tensors) { mw__file_close(&((gguf *)tensors->state)->file); }
+/* ---- arrays ---- */
+
+/* length:8 bytes, of each: the bytes move to the front, and `ends` say where each ends. Lengths were checked. */
+static mw_status unpack_strings(gguf *g, const gguf_array *array, unsigned char *bytes, uint64_t **out, mw_error *err)
+{
+    uint64_t *ends = mw__arena_alloc(&g->tensors->arena, (size_t)array->count, sizeof *ends, err);
+    const unsigned char *from = bytes, *const end = bytes + array->size;
+    uint64_t at = 0;
+    if (ends == NULL)
+        return MW_ERROR_MEMORY;
+    for (uint64_t i = 0; i < array->count; i++) {
+        const uint64_t length = end - from >= 8 ? mw__bytes_u64(from) : UINT64_MAX;
+        if (length == UINT64_MAX || length > (uint64_t)(end - from) - 8)
+            return malformed_gguf(g, "it was changed while it was read", err);
+        memmove(bytes + at, from + 8, (size_t)length);
+        from += 8 + length;
+        at += length;
+        ends[i] = at;
+    }
+    *out = ends;
+    return MW_OK;
+}
+
+static mw_status fetch_array(gguf *g, gguf_array *array, mw_error *err)
+{
+    uint64_t *ends = NULL;
+    unsigned char *bytes = mw__arena_alloc(&g->tensors->arena, (size_t)array->size + 1, 1, err);
+    if (bytes == NULL)
+        return MW_ERROR_MEMORY;
+    MW_TRY(mw__file_read_at(&g->file, array->at, bytes, (size_t)array->size, g->tensors->path, err));
+    if (array->type == MW__GGUF_STRING)
+        MW_TRY(unpack_strings(g, array, bytes, &ends, err));
+    array->read = (mw_tensors_array){
+        .type = mw__gguf_values[array->type].name, .count = (size_t)array->count, .data = bytes, .ends = ends};
+    return MW_OK;
+}
+
+static mw_status array_of(mw_tensors *tensors, const char *key, mw_tensors_array *out, mw_error *err)
+{
+    gguf *g = tensors->state;
+    for (size_t i = 0; i < g->array_count; i++) {
+        gguf_array *array = &g->arrays[i];
+        if (strcmp(array->key, key) != 0)
+            continue;
+        if (array->read.type == NULL)
+            MW_TRY(fetch_array(g, array, err));
+        *out = array->read;
+        return MW_OK;
+    }
+    return mw__fail(err, MW_ERROR_ARGUMENT, "\"%.200s\" has no array \"%.150s\"", tensors->path, key);
+}
+
+static void close_gguf(mw_tensors *tensors)
+{
+    gguf *g = tensors->state;
+    mw__free(tensors->allocator, g->arrays);
+    mw__file_close(&g->file);
+}
 
 const mw__tensors_format mw__tensors_gguf = {.name = "GGUF",
                                              .open = open_gguf,
                                              .read = read_gguf,
                                              .close = close_gguf,
+                                             .array = array_of,
                                              .form = form_of,
                                              .read_stored = read_stored};

@@ -145,6 +145,10 @@ static const mw__gguf_type types[] = {
     {"BF16", 30, MW_BF16, 1, 2, {0}, NULL},
 };
 
+const mw__gguf_value_type mw__gguf_values[MW__GGUF_TYPES] = {
+    {"u8", 1},   {"i8", 1},     {"u16", 2},   {"i16", 2}, {"u32", 4}, {"i32", 4}, {"f32", 4},
+    {"bool", 1}, {"string", 0}, {"array", 0}, {"u64", 8}, {"i64", 8}, {"f64", 8}};
+
 static const char *const others[] = {
     [9] = "Q8_1",    [10] = "Q2_K",    [11] = "Q3_K",  [15] = "Q8_K",   [16] = "IQ2_XXS",
     [17] = "IQ2_XS", [18] = "IQ3_XXS", [19] = "IQ1_S", [20] = "IQ4_NL", [21] = "IQ3_S",
@@ -155,6 +159,14 @@ const mw__gguf_type *mw__gguf_type_find(uint32_t number)
 {
     for (size_t i = 0; i < sizeof types / sizeof types[0]; i++)
         if (types[i].number == number)
+            return &types[i];
+    return NULL;
+}
+
+const mw__gguf_type *mw__gguf_type_named(const char *name)
+{
+    for (size_t i = 0; i < sizeof types / sizeof types[0]; i++)
+        if (strcmp(types[i].name, name) == 0)
             return &types[i];
     return NULL;
 }

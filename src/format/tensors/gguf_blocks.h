@@ -21,11 +21,40 @@ typedef struct mw__gguf_type {
     void (*split)(const unsigned char *block, mw__gguf_parts *out); /* NULL = plain */
 } mw__gguf_type;
 
+/* Types of values in the header, as files number them. */
+enum {
+    MW__GGUF_U8,
+    MW__GGUF_I8,
+    MW__GGUF_U16,
+    MW__GGUF_I16,
+    MW__GGUF_U32,
+    MW__GGUF_I32,
+    MW__GGUF_F32,
+    MW__GGUF_BOOL,
+    MW__GGUF_STRING,
+    MW__GGUF_ARRAY,
+    MW__GGUF_U64,
+    MW__GGUF_I64,
+    MW__GGUF_F64,
+    MW__GGUF_TYPES
+};
+typedef struct mw__gguf_value_type {
+    const char *name;
+    size_t size; /* bytes; 0 = not fixed */
+} mw__gguf_value_type;
+extern const mw__gguf_value_type mw__gguf_values[MW__GGUF_TYPES];
+
 /* NULL if it is not read. */
 const mw__gguf_type *mw__gguf_type_find(uint32_t number);
 /* "Q2_K" for a type that is known but not read; "?" for one that is not known. */
 const char *mw__gguf_type_name(uint32_t number);
+/* By its name; NULL for one that is not read. */
+const mw__gguf_type *mw__gguf_type_named(const char *name);
 /* type->block floats, of a type that is not plain. */
 void mw__gguf_expand(const mw__gguf_type *type, const unsigned char *block, float *out);
+
+/* gguf_quantize.c: type->block floats to a block, as ggml's reference does. NULL = the type is not written. */
+typedef void mw__gguf_packer(const float *in, unsigned char *block);
+mw__gguf_packer *mw__gguf_packer_of(const mw__gguf_type *type);
 
 #endif

@@ -97,6 +97,32 @@ mw_status mw_tensors_read(mw_tensors *tensors, const char *name, mw_dtype dtype,
     return status;
 }
 
+/* ---- arrays of the header ---- */
+
+static mw_status array_named(mw_tensors *tensors, const char *key, mw_tensors_array *out, mw_error *err)
+{
+    if (key == NULL || out == NULL)
+        return mw__fail(err, MW_ERROR_ARGUMENT, "mw_tensors_read_array: no %s", key == NULL ? "key" : "place for it");
+    *out = (mw_tensors_array){0};
+    if (tensors->format->array == NULL)
+        return mw__fail(err, MW_ERROR_ARGUMENT, "\"%.200s\" is %s, which has no arrays beside its tensors",
+                        tensors->path, tensors->format->name);
+    return tensors->format->array(tensors, key, out, err);
+}
+
+mw_status mw_tensors_read_array(mw_tensors *tensors, const char *key, mw_tensors_array *out, mw_error *err)
+{
+    if (mw__skips(err))
+        return err->status;
+    MW_TRY(mw__live_check(tensors, MW__LIVE_TENSORS, __func__, err));
+    mw__entry entry;
+    MW_TRY(mw__guard_enter(&entry, &tensors->guard, "tensor file", __func__, MW__LENT_NEVER, err));
+    const mw_status status = array_named(tensors, key, out, err);
+    if (mw__guard_leave(&entry))
+        mw__tensors_free(tensors);
+    return status;
+}
+
 /* ---- orders of elements ---- */
 
 static size_t product(const mw__strided *from, int begin)

@@ -41,6 +41,8 @@ typedef struct mw__tensors_format {
     const mw__tensors_form *(*form)(const mw__tensors_item *item);
     mw_status (*read_stored)(mw_tensors *tensors, const mw__tensors_item *item, const mw__tensors_stored *out,
                              mw_error *err);
+    /* mw_tensors_read_array; NULL for a format that has none. */
+    mw_status (*array)(mw_tensors *tensors, const char *key, mw_tensors_array *out, mw_error *err);
 } mw__tensors_format;
 
 extern const mw__tensors_format mw__tensors_safetensors, mw__tensors_shards, mw__tensors_npy, mw__tensors_npz,

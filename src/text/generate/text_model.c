@@ -1,6 +1,7 @@
 /* A model from its folder, and the texts that it writes. Two programs share the weights and the cache: one reads the
  * prompt, some tokens in a run, the other one token after the other. */
 #include "text/generate/sampler.h"
+#include "text/pretrained/pretrained.h"
 
 #include "base/memory/alloc.h"
 #include "base/memory/live.h"
@@ -59,28 +60,30 @@ static mw_program *compile_net(const mw_text_model *m, const mw_compile_options 
     return program;
 }
 
-/* GPT-2's files have their names with the name of the whole in front, or not. */
-static mw_status load_weights(const mw_text_model *m, const char *folder, mw_error *err)
+static mw_status open_programs(mw_text_model *m, mw__pretrained *files, const mw_text_model_options *o, mw_error *err)
 {
-    static const mw_weights_prefix prefix = {.from = "transformer.", .to = ""};
-    mw_weights_options options = mw_weights_defaults();
-    options.prefixes = &prefix;
-    options.prefix_count = strcmp(m->config.family, "gpt2") == 0 ? 1 : 0;
-    return mw_program_load_weights(m->writing, folder, &options, err);
-}
-
-static mw_status open_parts(mw_text_model *m, const char *folder, const mw_text_model_options *o, mw_error *err)
-{
-    MW_TRY(mw_text_config_read(folder, &m->config, err));
-    m->tokenizer = mw_tokenizer_open(folder, err);
-    MW_TRY(err->status);
     const int64_t usual = m->config.positions < 1024 ? m->config.positions : 1024;
     m->cache = o->cache > 0 ? o->cache : usual;
     m->writing = compile_net(m, o->compile, 1, NULL, err);
     MW_TRY(err->status);
-    MW_TRY(load_weights(m, folder, err));
+    MW_TRY(mw__pretrained_load(files, m->writing, err));
     m->reading = compile_net(m, o->compile, m->cache < CHUNK ? m->cache : CHUNK, m->writing, err);
     return err->status;
+}
+
+static mw_status open_parts(mw_text_model *m, const char *path, const mw_text_model_options *o, mw_error *err)
+{
+    mw__pretrained files;
+    mw_status status = mw__pretrained_open(&files, path, err);
+    m->config = files.config;
+    if (status == MW_OK) {
+        m->tokenizer = mw__pretrained_tokenizer(path, err);
+        status = err->status;
+    }
+    if (status == MW_OK)
+        status = open_programs(m, &files, o, err);
+    mw__pretrained_deinit(&files);
+    return status;
 }
 
 static void free_model(mw_text_model *model)

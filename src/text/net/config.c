@@ -158,17 +158,11 @@ static mw_status read_config(const mw__json_node *root, mw_text_config *c, mw_er
 /* A configuration beyond this is none. */
 enum { MOST_BYTES = 1 << 22 };
 
-mw_status mw_text_config_read(const char *path, mw_text_config *out, mw_error *err)
+mw_status mw__language_config_read(const char *path, mw_text_config *out, mw_error *err)
 {
-    mw_error own = {0};
     struct stat found;
     char file[4200], *text = NULL;
     size_t size = 0;
-    if (mw__skips(err))
-        return err->status;
-    err = err != NULL ? err : &own;
-    if (path == NULL || out == NULL)
-        return mw__fail(err, MW_ERROR_ARGUMENT, "a configuration: no %s", path == NULL ? "path" : "place for it");
     const bool is_folder = stat(path, &found) == 0 && S_ISDIR(found.st_mode);
     const int length = snprintf(file, sizeof file, is_folder ? "%s/config.json" : "%s", path);
     if (length < 0 || (size_t)length >= sizeof file)

@@ -29,6 +29,9 @@ typedef struct mw__family {
 /* The row of a name; NULL if there is none. */
 const mw__family *mw__language_family(const char *name);
 
+/* config.json, or that of a folder; `err` is not NULL. */
+mw_status mw__language_config_read(const char *path, mw_text_config *out, mw_error *err);
+
 /* What is being built. */
 typedef struct mw__net {
     const mw_text_config *config;
@@ -52,6 +55,9 @@ mw_tensor *mw__language_parameter(const mw__net *net, int layer, const char *par
 mw_tensor *mw__language_attend(const mw__net *net, mw_tensor *x, int layer);
 
 /* ---- rope.c ---- */
+
+/* By how much a pair of channels turns for each position; `scaled`: as the configuration scales positions. */
+double mw__language_frequency(const mw_text_config *config, int64_t pair, bool scaled);
 
 /* Sets net->cosine and net->sine. `places`: [tokens] I32, the tokens' positions. */
 void mw__language_rotate_begin(mw__net *net, mw_tensor *places, mw_error *err);

@@ -21,6 +21,12 @@ static double scaled_frequency(const mw_text_config *c, double frequency)
     return (1.0 - part) * frequency / c->rope_factor + part * frequency;
 }
 
+double mw__language_frequency(const mw_text_config *c, int64_t pair, bool scaled)
+{
+    const double frequency = pow(c->rope_theta, -2.0 * (double)pair / (double)c->head_width);
+    return scaled ? scaled_frequency(c, frequency) : frequency;
+}
+
 static mw_tensor *table_of(const mw__net *net, int64_t rows, double (*function)(double), mw_error *err)
 {
     const int64_t half = net->config->head_width / 2;
@@ -28,8 +34,7 @@ static mw_tensor *table_of(const mw__net *net, int64_t rows, double (*function)(
     if (values == NULL)
         return NULL;
     for (int64_t k = 0; k < half; k++) {
-        const double exponent = -2.0 * (double)k / (double)net->config->head_width;
-        const double frequency = scaled_frequency(net->config, pow(net->config->rope_theta, exponent));
+        const double frequency = mw__language_frequency(net->config, k, true);
         for (int64_t i = 0; i < rows; i++)
             values[i * half + k] = (float)function((double)i * frequency);
     }

@@ -154,14 +154,23 @@ static size_t qwen2(const char *at, const char *end) { return cl100k_of(at, end,
 #define TAIL "| ?[^\\s\\p{L}\\p{N}]+[\\r\\n]*|\\s*[\\r\\n]+|\\s+(?!\\S)|\\s+"
 
 static const struct {
+    const char *name; /* NULL: another spelling */
     const char *pattern;
     mw__scanner *scanner;
 } known[] = {
-    {mw__scanner_gpt2_pattern, gpt2},
-    {"'(?:[sdmt]|ll|ve|re)| ?\\p{L}+| ?\\p{N}+| ?[^\\s\\p{L}\\p{N}]+|\\s+(?!\\S)|\\s+", gpt2},
-    {"(?i:'s|'t|'re|'ve|'m|'ll|'d)|" HEAD "\\p{N}{1,3}" TAIL, cl100k},
-    {"(?i:'s|'t|'re|'ve|'m|'ll|'d)|" HEAD "\\p{N}" TAIL, qwen2},
+    {"gpt2", mw__scanner_gpt2_pattern, gpt2},
+    {NULL, "'(?:[sdmt]|ll|ve|re)| ?\\p{L}+| ?\\p{N}+| ?[^\\s\\p{L}\\p{N}]+|\\s+(?!\\S)|\\s+", gpt2},
+    {"cl100k", "(?i:'s|'t|'re|'ve|'m|'ll|'d)|" HEAD "\\p{N}{1,3}" TAIL, cl100k},
+    {"qwen2", "(?i:'s|'t|'re|'ve|'m|'ll|'d)|" HEAD "\\p{N}" TAIL, qwen2},
 };
+
+const char *mw__scanner_pattern(const char *name)
+{
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if (known[i].name != NULL && strcmp(known[i].name, name) == 0)
+            return known[i].pattern;
+    return NULL;
+}
 
 mw__scanner *mw__scanner_of(const char *pattern)
 {

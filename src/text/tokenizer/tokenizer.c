@@ -126,6 +126,8 @@ static mw_tokenizer *open_file(const char *path, mw_error *err)
         return read_vocabulary_and_merges(path, err);
     if (ends_in(path, ".json"))
         return read_with(mw__read_tokenizer_json, path, err);
+    if (ends_in(path, ".gguf"))
+        return mw__read_gguf(path, err);
     if (ends_in(path, ".txt"))
         return read_with(mw__read_lines, path, err);
     if (ends_in(path, ".model"))
@@ -136,7 +138,7 @@ static mw_tokenizer *open_file(const char *path, mw_error *err)
 static mw_tokenizer *open_folder(const char *path, mw_error *err)
 {
     static const char *const names[] = {"tokenizer.json", "vocab.json", "tokenizer.model", "vocab.txt",
-                                        "tokenizer.bin"};
+                                        "tokenizer.bin", "tokenizer.gguf"};
     char file[4096];
     struct stat found;
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
@@ -146,7 +148,8 @@ static mw_tokenizer *open_folder(const char *path, mw_error *err)
     }
     mw__fail(
         err, MW_ERROR_FILE,
-        "\"%.200s\" has no tokenizer.json, vocab.json with merges.txt, tokenizer.model, vocab.txt or tokenizer.bin",
+        "\"%.200s\" has no tokenizer.json, vocab.json with merges.txt, tokenizer.model, vocab.txt, tokenizer.bin or "
+        "tokenizer.gguf",
         path);
     return NULL;
 }

@@ -95,6 +95,7 @@ mw_tokenizer *mw__read_vocabulary_and_merges(const char *vocabulary, size_t size
                                              size_t merges_size, mw_error *err);
 mw_tokenizer *mw__read_llama2c(const char *data, size_t size, mw_error *err);
 mw_tokenizer *mw__read_sentencepiece(const char *data, size_t size, mw_error *err);
+mw_tokenizer *mw__read_gguf(const char *path, mw_error *err);
 mw_tokenizer *mw__read_lines(const char *text, size_t size, mw_error *err);
 
 #endif
