@@ -10,6 +10,7 @@
 #define MILLWRIGHT_TEXT_H
 
 #include <millwright/text_model.h>
+#include <millwright/text_save.h>
 #include <millwright/tokenizer.h>
 
 #endif

@@ -3,6 +3,7 @@
 #define MW__BASE_FILE_FRESH_FOLDER_H
 
 #include "base/memory/alloc.h"
+#include "base/visible.h"
 
 /* begin makes an empty folder beside the target, with a name of temporary.h, for the caller to fill; commit makes its
  * folders durable (files are the caller's), puts it in the place of the target, and removes what was there; deinit
@@ -20,10 +21,10 @@ typedef struct mw__fresh_folder {
     int held;   /* open and locked while this process lives, so that others leave it alone; -1 = none */
 } mw__fresh_folder;
 
-mw_status mw__fresh_folder_begin(mw__fresh_folder *folder, const mw_allocator *allocator, const char *target,
+MW__SIBLING mw_status mw__fresh_folder_begin(mw__fresh_folder *folder, const mw_allocator *allocator, const char *target,
                                  mw_error *err);
-mw_status mw__fresh_folder_commit(mw__fresh_folder *folder, mw_error *err);
-void mw__fresh_folder_deinit(mw__fresh_folder *folder);
+MW__SIBLING mw_status mw__fresh_folder_commit(mw__fresh_folder *folder, mw_error *err);
+MW__SIBLING void mw__fresh_folder_deinit(mw__fresh_folder *folder);
 
 /* Removes a folder with all that is in it, to a bounded depth; links are removed, not followed. Errors are ignored. */
 void mw__folder_remove(const char *path);

@@ -25,7 +25,7 @@ void mw__fp16_to_float_n_ref(float *out, const uint16_t *in, size_t count);
 /* bfloat16, for constants that are read and printed, and gradients on their way. */
 uint16_t mw__bf16_from_double(double value);
 float mw__bf16_to_float(uint16_t value);
-void mw__bf16_from_float_n(uint16_t *out, const float *in, size_t count);
+MW__SIBLING void mw__bf16_from_float_n(uint16_t *out, const float *in, size_t count);
 void mw__bf16_to_float_n(float *out, const uint16_t *in, size_t count);
 
 #endif

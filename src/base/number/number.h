@@ -19,7 +19,7 @@ size_t mw__number_print_hex(char *out, double value);
  * 1e-08, 3. */
 MW__SIBLING size_t mw__number_print_float(char *out, float value);
 /* The same for a double, of at most 17 digits; integers below 1e17 have no exponent. */
-size_t mw__number_print_double(char *out, double value);
+MW__SIBLING size_t mw__number_print_double(char *out, double value);
 
 /* Decimal digits, as printf does. Returns the length. */
 size_t mw__number_print_i64(char *out, int64_t value);

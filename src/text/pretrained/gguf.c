@@ -1,11 +1,10 @@
 /* GGUF: configuration from its keys, weights under its names. Keys are those of the GGUF specification and of
  * llama.cpp; what would change the numbers and is not built is refused. */
+#include "base/number/number.h"
 #include "text/pretrained/pretrained.h"
 
-#include <math.h>
 #include <millwright/tensors.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 static const mw__pretrained_architecture architectures[] = {
@@ -41,27 +40,23 @@ static const char *find_key(const gguf_keys *k, const char *name)
 static mw_status take_count(const gguf_keys *k, const char *name, int64_t otherwise, int64_t *out)
 {
     const char *text = find_key(k, name);
-    char *end = NULL;
     if (text == NULL && otherwise >= 0) {
         *out = otherwise;
         return MW_OK;
     }
-    const double value = text != NULL ? strtod(text, &end) : -1.0;
     if (text == NULL)
         return mw__fail(k->err, MW_ERROR_FORMAT, "the file has no key \"%s.%s\"", k->architecture, name);
-    if (*end != '\0' || !(value >= 1.0 && value <= 1e9) || value != floor(value))
+    if (!mw__number_read_i64(text, strlen(text), out) || *out < 1 || *out > 1000000000)
         return mw__fail(k->err, MW_ERROR_FORMAT, "\"%s.%s\" is %.40s, no count from 1 to 1000000000", k->architecture,
                         name, text);
-    *out = (int64_t)value;
     return MW_OK;
 }
 
 static mw_status take_positive(const gguf_keys *k, const char *name, double otherwise, double *out)
 {
     const char *text = find_key(k, name);
-    char *end = NULL;
-    *out = text != NULL ? strtod(text, &end) : otherwise;
-    if (text == NULL || (*end == '\0' && *out > 0.0 && *out < 1e12))
+    *out = otherwise;
+    if (text == NULL || (mw__number_read(text, strlen(text), MW__NUMBER_F64, out) && *out > 0.0 && *out < 1e12))
         return MW_OK;
     return mw__fail(k->err, MW_ERROR_FORMAT, "\"%s.%s\" is %.40s", k->architecture, name, text);
 }
@@ -149,7 +144,7 @@ static mw_status take_rope(const gguf_keys *k, mw_text_config *c)
 }
 
 /* llama.cpp divides Gemma 2's scores by the root of a head's width, but for the one of 46 layers. */
-static void take_query_scale(mw_text_config *c)
+void mw__pretrained_gguf_scale(mw_text_config *c)
 {
     if (strcmp(c->family, "gemma2") == 0)
         c->query_scale = c->layers == 46 ? (double)c->width / (double)c->heads : (double)c->head_width;
@@ -166,7 +161,7 @@ static mw_status take_rest(const gguf_keys *k, mw_text_config *c)
     MW_TRY(take_count(k, "attention.sliding_window", gemma ? 4096 : 0, &c->window));
     MW_TRY(take_positive(k, "attn_logit_softcapping", gemma ? 50.0 : 0.0, &c->score_softcap));
     MW_TRY(take_positive(k, "final_logit_softcapping", gemma ? 30.0 : 0.0, &c->logit_softcap));
-    take_query_scale(c);
+    mw__pretrained_gguf_scale(c);
     c->tied = mw_tensors_find(k->tensors, "output.weight") == NULL;
     return MW_OK;
 }

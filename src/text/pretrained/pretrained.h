@@ -93,6 +93,10 @@ mw_tokenizer *mw__pretrained_tokenizer(const char *path, mw_error *err);
 /* A name that a folder has for a weight: GPT-2's files have the name of the whole in front, or not. NULL = none. */
 const mw_tensor_info *mw__pretrained_stored(const mw_tensors *tensors, const char *name);
 
+/* config.json of a configuration; dtype: of the weights. */
+struct mw__text;
+void mw__pretrained_put_config(const mw_text_config *config, mw_dtype dtype, struct mw__text *out);
+
 /* ---- GGUF ---- */
 
 /* What differs between a family and its architecture in GGUF. */
@@ -104,6 +108,8 @@ typedef struct mw__pretrained_architecture {
 const mw__pretrained_architecture *mw__pretrained_architecture_of(const char *family);
 
 mw_status mw__pretrained_gguf_config(mw_tensors *tensors, mw_text_config *out, mw_error *err);
+/* What readers of GGUF divide scores by. */
+void mw__pretrained_gguf_scale(mw_text_config *config);
 /* Llama 3's factors of frequencies, [head_width / 2], as GGUF stores them; and what they say of a configuration. */
 void mw__pretrained_rope_factors(const mw_text_config *config, float *out);
 mw_status mw__pretrained_take_rope_factors(const float *factors, mw_text_config *config, mw_error *err);

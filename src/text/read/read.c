@@ -92,6 +92,13 @@ static int byte_of_code(uint32_t code)
     return n <= 32 ? n : n <= 66 ? n + 94 : 173;
 }
 
+uint32_t mw__read_spelling(unsigned char byte)
+{
+    if (byte_of_code(byte) == byte)
+        return byte;
+    return 256u + (byte <= 32 ? byte : byte == 173 ? 67u : byte - 94u);
+}
+
 bool mw__read_spelled_bytes(const char *piece, size_t size, char *out, size_t *out_size)
 {
     const char *end = piece + size;

@@ -33,6 +33,10 @@ mw_status mw__read_by_type(const mw__read_row *rows, size_t count, const char *w
 /* Bytes of a piece that a byte-level file spells as characters, into out[strlen + 1]; false if it is no such spelling:
  * then it is the piece itself. */
 bool mw__read_spelled_bytes(const char *piece, size_t size, char *out, size_t *out_size);
+/* The character that spells a byte. */
+uint32_t mw__read_spelling(unsigned char byte);
+/* The name that GGUF has for how a tokenizer of bytes cuts words; NULL = none. */
+const char *mw__read_gguf_cut(const mw_tokenizer *t);
 /* A merge of two pieces as files spell them. */
 mw_status mw__read_merge(mw_tokenizer *t, const char *left, size_t left_size, const char *right, size_t right_size,
                          int32_t rank, mw_error *err);

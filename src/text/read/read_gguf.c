@@ -1,12 +1,12 @@
 /* The vocabulary of a GGUF file: pieces with scores and kinds, merges, and what is put around a text. The file does not
  * say how words end but by a name, whose rows are here. */
 #include "base/number/bytes.h"
+#include "base/number/number.h"
 #include "base/text/error.h"
 #include "text/read/read.h"
 #include "text/unicode/unicode.h"
 
 #include <millwright/tensors.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* Kinds of pieces, as the file numbers them. */
@@ -37,12 +37,11 @@ static bool flag_of(const gguf_words *w, const char *name, bool otherwise)
 static mw_status token_of(const gguf_words *w, const char *name, int32_t otherwise, int32_t *out, mw_error *err)
 {
     const char *text = note_of(w, name);
-    char *end = NULL;
+    int64_t value = -1;
     *out = otherwise;
     if (text == NULL)
         return MW_OK;
-    const double value = strtod(text, &end);
-    if (*end != '\0' || !(value >= 0.0 && value < (double)w->tokens.count))
+    if (!mw__number_read_i64(text, strlen(text), &value) || value < 0 || value >= (int64_t)w->tokens.count)
         return mw__fail(err, MW_ERROR_FORMAT, "tokenizer.ggml.%s is %.40s, and there are %zu tokens", name, text,
                         w->tokens.count);
     *out = (int32_t)value;
@@ -180,6 +179,26 @@ static const gguf_cut cuts[] = {
     {"stablelm2", "qwen2", false, false, false},  {"smollm", "gpt2", true, false, false},
     {"starcoder", "gpt2", true, false, false},    {"refact", "gpt2", true, false, false},
 };
+
+/* The steps of a row, and no other. */
+static bool is_cut(const mw_tokenizer *t, const gguf_cut *cut)
+{
+    const mw__split_step *last = t->split_count > 0 ? &t->splits[t->split_count - 1] : NULL;
+    const bool digits = t->split_count == 2 && t->splits[0].kind == MW__SPLIT_DIGITS && t->splits[0].single;
+    const bool composes = t->normal_count == 1 && t->normals[0].kind == MW__NORMAL_NFC;
+    return last != NULL && last->kind == MW__SPLIT_SCANNER &&
+           last->scanner == mw__scanner_of(mw__scanner_pattern(cut->scanner)) && digits == cut->digits &&
+           t->split_count == (cut->digits ? 2 : 1) && composes == cut->composes &&
+           t->normal_count == (cut->composes ? 1 : 0) && t->model.whole_words == cut->whole;
+}
+
+const char *mw__read_gguf_cut(const mw_tokenizer *t)
+{
+    for (size_t i = 0; i < sizeof cuts / sizeof *cuts; i++)
+        if (is_cut(t, &cuts[i]))
+            return cuts[i].name;
+    return NULL;
+}
 
 static mw_status find_cut(const gguf_words *w, const gguf_cut **out, mw_error *err)
 {

@@ -7,18 +7,27 @@
 #include "base/file/fresh_folder.h"
 #include "base/text/string.h"
 
+#include <millwright/text.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 static struct {
-    const char *weights;
+    const char *weights, *trained;
     bool verify;
-    long long bits, least;
+    long long bits, least, version;
     double tolerance;
-} o = {.least = 2048, .tolerance = -1};
+} o = {.least = 2048, .version = 1, .tolerance = -1};
 
 const tool_option tool_convert_options[] = {
-    {"weights", 'w', TOOL_TEXT, &o.weights, "how weights are stored: fp16, int8 or palette", .argument = "FORM"},
+    {"weights", 'w', TOOL_TEXT, &o.weights,
+     "how weights are stored: fp16, int8 or palette; of a language model fp32, fp16, bf16, q8_0 or q4_0",
+     .argument = "FORM"},
+    {"trained", '\0', TOOL_TEXT, &o.trained,
+     "of a language model: weights or adapters that were trained, merged into those of IN", .argument = "PATH"},
+    {"llama2c-version", '\0', TOOL_INTEGER, &o.version, "of llama2.c's files: 0, 1 or 2 (1)", .argument = "N",
+     .high = 2},
     {"bits", '\0', TOOL_INTEGER, &o.bits, "of a palette: 1, 2, 4, 6 or 8 (4)", .argument = "N", .low = 1, .high = 8,
      .choices = "1, 2, 4, 6, 8", .needs = "weights=palette"},
     {"least", '\0', TOOL_INTEGER, &o.least, "weights of fewer elements stay (2048)", .argument = "N", .high = 1e15,
@@ -168,7 +177,8 @@ static void say_left_out(const mw_tensors *tensors)
 static int convert_tensors(const tool_call *call)
 {
     mw_dtype wanted = MW_DTYPE_NONE;
-    if (TOOL_REFUSE("on files of tensors", "bits", "least", "verify", "tolerance", "shape", "extent", "function"))
+    if (TOOL_REFUSE("on files of tensors", "bits", "least", "verify", "tolerance", "shape", "extent", "function",
+                    "trained", "llama2c-version"))
         return TOOL_USAGE;
     if (o.weights != NULL && !tool_parse_dtype(o.weights, &wanted))
         return TOOL_USAGE;
@@ -183,6 +193,45 @@ static int convert_tensors(const tool_call *call)
     return status == MW_OK ? TOOL_DONE : TOOL_FAILED;
 }
 
+/* ---- language models ---- */
+
+static bool is_language_model(const char *path)
+{
+    char file[4300];
+    struct stat found;
+    snprintf(file, sizeof file, "%s/config.json", path);
+    return mw__string_ends(path, ".gguf") || mw__string_ends(path, ".bin") || stat(file, &found) == 0;
+}
+
+static bool choose_type(const char **out)
+{
+    static const char *const names[][2] = {
+        {"fp32", "F32"}, {"fp16", "F16"}, {"bf16", "BF16"}, {"q8_0", "Q8_0"}, {"q4_0", "Q4_0"}};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        if (strcmp(o.weights, names[i][0]) == 0) {
+            *out = names[i][1];
+            return true;
+        }
+    tool_complain("--weights %.60s: a language model has fp32, fp16, bf16, q8_0 or q4_0", o.weights);
+    return false;
+}
+
+static int convert_text(const tool_call *call)
+{
+    mw_text_save_options options = mw_text_save_defaults();
+    if (TOOL_REFUSE("on language models", "bits", "least", "verify", "tolerance", "shape", "extent", "function"))
+        return TOOL_USAGE;
+    if (o.weights != NULL && !choose_type(&options.type))
+        return TOOL_USAGE;
+    options.trained = o.trained;
+    options.version = (int)o.version;
+    if (mw_text_save(call->arguments[0], call->arguments[1], &options, call->err) != MW_OK)
+        return TOOL_FAILED;
+    if (call->json != NULL)
+        mw__json_add_string(call->json, "written", call->arguments[1]);
+    return TOOL_DONE;
+}
+
 int tool_convert(const tool_call *call)
 {
     static const char *const endings[] = {".safetensors", ".npz", ".npy"};
@@ -190,6 +239,10 @@ int tool_convert(const tool_call *call)
         if (mw__string_ends(call->arguments[1], endings[i]))
             return convert_tensors(call);
     }
+    if (is_language_model(call->arguments[0]))
+        return convert_text(call);
+    if (TOOL_REFUSE("on other models than those of language", "trained", "llama2c-version"))
+        return TOOL_USAGE;
     return convert_model(call);
 }
 

@@ -25,16 +25,20 @@ const tool_command tool_commands[] = {
      "own "
      "text; without TEXT what the tokenizer is. --decode goes back.",
      tool_tokens_options, tool_tokens},
-    {"generate", "FOLDER", 1, 1, "a language model goes on with a text",
-     "FOLDER holds config.json, weights and a tokenizer, as Hugging Face gives models out: gpt2, llama, mistral, "
-     "qwen2, "
-     "qwen3, gemma2. The text is printed as it comes; Ctrl-C ends it. The same --seed gives the same text.",
+    {"generate", "MODEL", 1, 1, "a language model goes on with a text",
+     "MODEL is a folder with config.json, weights and a tokenizer, as Hugging Face gives models out: gpt2, llama, "
+     "mistral, "
+     "qwen2, qwen3, gemma2; or a .gguf of these; or a .bin of llama2.c or llm.c beside its tokenizer. The text is "
+     "printed as it comes; Ctrl-C ends it. The same --seed gives the same text.",
      tool_generate_options, tool_generate},
     {"convert", "IN OUT", 2, 2, "a model or a file of tensors in another format",
      "Models: any that mw info reads, into .mlpackage, .onnx, .espresso.net, or else a folder with model.mil and "
      "weights. With --weights they are stored in less: fp16, int8 or a palette.\n\n"
      "Tensors: any that mw tensors reads, into .safetensors, .npz or .npy; --weights is then an element type, fp16 or "
      "fp32.\n\n"
+     "Language models: a folder as Hugging Face gives them out, a .gguf, or a .bin of llama2.c or llm.c, into .gguf, "
+     ".bin "
+     "(llama2.c), or else a folder; --trained merges what was trained. docs/text.md has the details.\n\n"
      "What is at OUT is replaced as a whole or not at all. --verify runs both models on the same inputs; exit code 3 "
      "says that they differ.",
      tool_convert_options, tool_convert},
