@@ -5,13 +5,19 @@
 # the test programs in same_bits/programs.tsv, which were renamed between the two. Another plan with the same bits is
 # named, and no failure. Tests that differ when the OLD commit is compared with itself (times, kills) are left out, by
 # name. Works in build/same_bits; half an hour on two cores.
-# usage: tools/same_bits.sh OLD NEW
+#
+# With "bench", only the programs of bench/: W1 to W14 whole, the networks of the zoo small, in training and inference,
+# both on both devices. For changes of what the compiler joins, after which the plans should be equal too: ten minutes.
+# usage: tools/same_bits.sh OLD NEW [bench]
 set -eu
 cd "$(dirname "$0")/.."
 here=$(pwd)
 work=$here/build/same_bits
 old=$(git rev-parse "$1^{commit}")
 new=$(git rev-parse "$2^{commit}")
+what=${3:-all}
+targets=all
+[ "$what" = all ] || targets="bench_millwright bench_zoo"
 
 # For what holds the engine itself: the shared libraries, and programs that are linked with the static one.
 link_options() { # link_options SIDE
@@ -36,10 +42,12 @@ build() { # build SIDE COMMIT
     grep -q "uint64_t partitions" "$tree/include/e5rt/e5rt.h" || shares=lanes
     ${CC:-cc} -O2 -fPIC -D_GNU_SOURCE -DSHARES=$shares -I"$tree/include" -c tools/same_bits/record.c -o "$work/record-$1.o"
     write_options "$1" >"$work/$1.cmake"
-    cmake -S "$tree" -B "$tree/build" -G Ninja -DCMAKE_BUILD_TYPE=Release -DMW_BUILD_BENCH=ON -DMW_MPI=OFF \
+    cmake -S "$tree" -B "$tree/build/release" -G Ninja -DCMAKE_BUILD_TYPE=Release -DMW_WERROR=ON \
+        -DMW_BUILD_BENCH=ON -DMW_MPI=OFF \
         -DMW_DATA_DIR="$here/data" -DMW_SHARED_DATA="$here/../shared/data" \
         -DCMAKE_PROJECT_INCLUDE="$work/$1.cmake" >"$work/$1.log"
-    cmake --build "$tree/build" >>"$work/$1.log" 2>&1 || { tail "$work/$1.log"; exit 1; }
+    # shellcheck disable=SC2086 # a list of words
+    cmake --build "$tree/build/release" --target $targets >>"$work/$1.log" 2>&1 || { tail "$work/$1.log"; exit 1; }
 }
 
 one() { # one NAME COMMAND...: what it records, in $out/NAME
@@ -48,10 +56,35 @@ one() { # one NAME COMMAND...: what it records, in $out/NAME
     (cd "$tree/tests" && MW_RECORD="$out/$name" timeout 600 "$@" >/dev/null 2>&1 </dev/null) || true
 }
 
-bench() { # bench NAME [arguments]
-    name=$1
-    shift
-    one "$name" "$tree/build/bench/millwright" "$@" --steps 8 --data "$here/data/mnist"
+# bench WORKLOAD STEPS THREADS..
+bench() {
+    workload=$1
+    steps=$2
+    shift 2
+    for threads in "$@"; do
+        for device in cpu ane; do
+            one "$workload.$threads.$device" "$tree/build/release/bench/millwright" "$workload" --steps "$steps" \
+                --threads "$threads" --device $device --data "$here/data/mnist"
+        done
+    done
+}
+
+run_networks() {
+    for workload in W7 W8 W9 W10 W11 W12 W13 W14; do bench $workload 1 1; done
+    for network in $("$tree/build/release/bench/zoo" --list | cut -f 1); do
+        for device in cpu ane; do
+            one "$network.train.$device" "$tree/build/release/bench/zoo" "$network" --tiny --steps 2 --device $device
+            one "$network.infer.$device" "$tree/build/release/bench/zoo" "$network" --tiny --steps 2 --threads 2 \
+                --device $device --infer
+        done
+    done
+}
+
+run_tests() {
+    for program in "$tree"/build/release/tests/test_*; do
+        case $program in *_cpp | *.cmake) continue ;; esac
+        if [ -f "$program" ] && [ -x "$program" ]; then one "$(basename "$program")" "$program"; fi
+    done
 }
 
 run_all() { # run_all SIDE OUT
@@ -59,16 +92,8 @@ run_all() { # run_all SIDE OUT
     out=$work/$2
     rm -rf "$out"
     mkdir -p "$out"
-    for program in "$tree"/build/tests/test_*; do
-        case $program in *_cpp | *.cmake) continue ;; esac
-        if [ -f "$program" ] && [ -x "$program" ]; then one "$(basename "$program")" "$program"; fi
-    done
-    for workload in W1 W2 W3 W4 W5 W6; do
-        for threads in 1 2; do
-            bench "$workload.$threads" $workload --threads $threads
-            bench "$workload.$threads.fp16" $workload --threads $threads --device ane
-        done
-    done
+    for workload in W1 W2 W3 W4 W5 W6; do bench $workload 8 1 2; done
+    if [ "$what" = all ]; then run_tests; else run_networks; fi
 }
 
 # Gives the labels of the new side their old names (of two kernels that had one name, both), and sorts: programs of several threads end in any order.
@@ -144,19 +169,22 @@ different=0
 lines=0
 wides=256
 ! grep -q avx512f /proc/cpuinfo || wides="512 256"
+[ "$what" = all ] || wides=${wides% 256}
 run() ( # run WIDE SIDE NAME
     export MW_ENGINE_WIDE="$1"
     run_all "$2" "$3-$1"
 )
-# Both sides beside each other; then the old one once more, to see what differs from run to run.
+# Both sides beside each other; then, with tests, the old one once more, to see what differs from run to run.
 for wide in $wides; do
     run "$wide" old old &
     run "$wide" new new
     wait
 done
-for wide in $wides; do run "$wide" old again & done
+again=old # networks compute the same each time
+[ "$what" != all ] || again=again
+for wide in $wides; do [ "$what" != all ] || run "$wide" old again & done
 wait
-for wide in $wides; do compare "old-$wide" "again-$wide" "new-$wide"; done
+for wide in $wides; do compare "old-$wide" "$again-$wide" "new-$wide"; done
 echo "$lines records of $equal programs are equal"
 echo "$equal passed, $different failed"
 [ $different -eq 0 ]
