@@ -316,5 +316,5 @@ mw_status mw__plan_check(const mw__planner *planner, mw_error *err)
 bool mw__plan_is_element(const mw__planner *planner, uint32_t buffer)
 {
     const mw__step *maker = planner->buffers[buffer].maker;
-    return maker != NULL && maker->fusion.element != NULL;
+    return maker != NULL && maker->fusion.kind == MW__STEP_ELEMENT;
 }

@@ -73,14 +73,28 @@ typedef struct mw__step_report {
     bool helper;                /* stands beside the step that does the operation's work: 0 flops are then a count */
 } mw__step_report;
 
-/* What those who join steps know of one. */
+/* What a step computes, as far as the scheduler of joins uses it (engine/compile/fuse). */
+typedef enum mw__step_kind {
+    MW__STEP_OTHER,
+    MW__STEP_ELEMENT,   /* something of each element */
+    MW__STEP_REDUCTION, /* sums of its one read */
+    MW__STEP_FILL,      /* one number, which all elements that it writes are */
+    MW__STEP_CHECK,     /* whether a buffer is within limits */
+    MW__STEP_PRODUCT    /* a product of two buffers of which something is known from them */
+} mw__step_kind;
+
+/* What those who join steps know of one: its kind, and where more can be done while it runs. Read the description of
+ * the kind through the functions below. Blocks of its units may run between those of other steps if it has a `span`. */
 typedef struct mw__step_fusion {
-    mw__element *element;  /* what it computes of each element (engine/kernels/fused/fused.h); NULL: it may not fuse */
-    struct mw__tail *tail; /* what it may do to its results, which its block holds (engine/core/tail.h); or NULL */
-    const struct mw__sum *sum; /* if it sums its one read (the same) */
-    uint32_t splat;            /* buffer of the one number that every element it writes is; 0: there is none */
-    const struct mw__finite_check *watch; /* if it only looks at a buffer (engine/kernels/reduce/within.h) */
-    const struct mw__factors *factors;    /* if it is a product of which something is known from them (the same) */
+    mw__step_kind kind;
+    union {
+        mw__element *element;                 /* engine/kernels/fused/fused.h */
+        const struct mw__sum *sum;            /* the same */
+        uint32_t number;                      /* the buffer that holds it */
+        const struct mw__finite_check *check; /* engine/kernels/reduce/within.h */
+        const struct mw__factors *factors;    /* the same */
+    } as;
+    struct mw__tail *tail; /* its epilogue: what it may do to its results, in its block (engine/core/tail.h); or NULL */
 } mw__step_fusion;
 
 typedef struct mw__step_capacity {
@@ -108,6 +122,32 @@ typedef struct mw__step {
     size_t read_count, write_count;
     mw__step_capacity capacity;
 } mw__step;
+
+/* The description, if the step is of the kind; else NULL, or 0. */
+static inline mw__element *mw__step_as_element(const mw__step *step)
+{
+    return step->fusion.kind == MW__STEP_ELEMENT ? step->fusion.as.element : NULL;
+}
+
+static inline const struct mw__sum *mw__step_as_sum(const mw__step *step)
+{
+    return step->fusion.kind == MW__STEP_REDUCTION ? step->fusion.as.sum : NULL;
+}
+
+static inline uint32_t mw__step_as_number(const mw__step *step)
+{
+    return step->fusion.kind == MW__STEP_FILL ? step->fusion.as.number : 0;
+}
+
+static inline const struct mw__finite_check *mw__step_as_check(const mw__step *step)
+{
+    return step->fusion.kind == MW__STEP_CHECK ? step->fusion.as.check : NULL;
+}
+
+static inline const struct mw__factors *mw__step_as_factors(const mw__step *step)
+{
+    return step->fusion.kind == MW__STEP_PRODUCT ? step->fusion.as.factors : NULL;
+}
 
 /* A step without operands yet, with room for so many; NULL after a failed allocation. */
 mw__step *mw__step_create(mw__arena *arena, size_t reads, size_t writes, mw_error *err);

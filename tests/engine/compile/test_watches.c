@@ -31,7 +31,8 @@ static bool make(program *p, size_t makers)
         step->writes[0].buffer = (uint32_t)(s + 1);
         if (s < makers)
             continue;
-        step->fusion.watch = &watch;
+        step->fusion.kind = MW__STEP_CHECK;
+        step->fusion.as.check = &watch;
         step->read_count = 1;
         step->reads[0].buffer = (uint32_t)(s % makers + 1);
     }

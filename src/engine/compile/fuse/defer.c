@@ -31,12 +31,12 @@ static void note_step(deferrer *d, uint32_t s)
     }
     for (size_t i = 0; i < step->read_count; i++) {
         const uint32_t buffer = step->reads[i].buffer;
-        if (step->fusion.watch != NULL)
+        if (mw__step_as_check(step) != NULL)
             d->watches[buffer] = d->watches[buffer] == 0 ? 1 : 2;
         else if (d->reader[buffer] == NONE)
             d->reader[buffer] = s;
     }
-    d->gate = step->fusion.watch != NULL ? s : d->gate;
+    d->gate = mw__step_as_check(step) != NULL ? s : d->gate;
 }
 
 static bool is_local(const deferrer *d, uint32_t buffer)
@@ -57,12 +57,12 @@ static bool is_worth_it(const deferrer *d, const mw__step *product)
 static mw__step *find_product(const deferrer *d, uint32_t s)
 {
     const mw__step *watch = d->steps[s];
-    const uint32_t buffer = watch->fusion.watch != NULL ? watch->reads[0].buffer : 0;
-    if (watch->fusion.watch == NULL || !is_local(d, buffer) || d->watches[buffer] != 1 || d->reader[buffer] == NONE ||
-        d->reader[buffer] < d->gate)
+    const uint32_t buffer = mw__step_as_check(watch) != NULL ? watch->reads[0].buffer : 0;
+    if (mw__step_as_check(watch) == NULL || !is_local(d, buffer) || d->watches[buffer] != 1 ||
+        d->reader[buffer] == NONE || d->reader[buffer] < d->gate)
         return NULL;
     mw__step *product = d->steps[d->maker[buffer]];
-    return product->fusion.factors != NULL && product->grain == 1 && product->write_count == 1 &&
+    return mw__step_as_factors(product) != NULL && product->grain == 1 && product->write_count == 1 &&
                    product->read_count == 2 && product->writes[0].access == MW__ROWS &&
                    is_local(d, product->reads[0].buffer) && is_local(d, product->reads[1].buffer) &&
                    is_worth_it(d, product)

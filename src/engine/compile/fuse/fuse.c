@@ -99,14 +99,14 @@ static bool same_units(const mw__fuse_group *fused, const mw__element *element)
                 return false;
         return true;
     }
-    const mw__element *first = fused->steps[0]->fusion.element;
+    const mw__element *first = mw__step_as_element(fused->steps[0]);
     return first->split.units == element->split.units && first->split.elements == element->split.elements;
 }
 
 static bool fits_group(const fuser *f, uint32_t index, const mw__step *step)
 {
     const mw__fuse_group *fused = &f->open[index];
-    const mw__element *element = step->fusion.element;
+    const mw__element *element = mw__step_as_element(step);
     if (fused->count == MW__FUSED_CODE || !same_units(fused, element))
         return false;
     size_t reads = fused->read_count;
@@ -146,7 +146,7 @@ static bool is_whole(const fuser *f, const mw__fuse_group *fused)
 /* The group reads a whole tensor that the step reads. */
 static bool shares_tensor(const mw__fuse_group *fused, const mw__step *step)
 {
-    const mw__element *element = step->fusion.element;
+    const mw__element *element = mw__step_as_element(step);
     for (int i = 0; i < element->operand_count; i++)
         if (element->operand[i].period == element->count && mw__fuse_reads(fused, &element->operand[i]))
             return true;
@@ -157,14 +157,14 @@ static bool shares_tensor(const mw__fuse_group *fused, const mw__step *step)
  * updates may stand between each other in the text, as those of the parts of a split one, and are one group each. */
 static bool is_worth_joining(const fuser *f, uint32_t index, const mw__step *step)
 {
-    const bool large = step->fusion.element->count >= LARGE && step->fusion.element->select == NULL;
+    const bool large = mw__step_as_element(step)->count >= LARGE && mw__step_as_element(step)->select == NULL;
     return !is_whole(f, &f->open[index]) && (!large || shares_tensor(&f->open[index], step));
 }
 
 /* The first open group that the step fits into, of those whose values it reads. */
 static uint32_t find_maker(const fuser *f, const mw__step *step)
 {
-    const mw__element *element = step->fusion.element;
+    const mw__element *element = mw__step_as_element(step);
     uint32_t found = NONE;
     for (int operand = 0; operand < element->operand_count; operand++) {
         const uint32_t maker = f->maker[element->operand[operand].buffer];
@@ -221,12 +221,12 @@ static mw_status find_slot(fuser *f, uint32_t *out)
 static void join_step(fuser *f, uint32_t index, mw__step *step)
 {
     mw__fuse_group *fused = &f->open[index];
-    for (int i = 0; i < step->fusion.element->operand_count; i++) {
-        const mw__element_operand *operand = &step->fusion.element->operand[i];
+    for (int i = 0; i < mw__step_as_element(step)->operand_count; i++) {
+        const mw__element_operand *operand = &mw__step_as_element(step)->operand[i];
         if (f->maker[operand->buffer] != index && !mw__fuse_reads(fused, operand))
             fused->reads[fused->read_count++] = *operand;
     }
-    fused->elements = step->fusion.element->count;
+    fused->elements = mw__step_as_element(step)->count;
     fused->steps[fused->count++] = step;
     f->maker[step->writes[0].buffer] = index;
 }
@@ -241,8 +241,8 @@ static bool may_merge(const fuser *f, uint32_t a, uint32_t b, const mw__step *st
     for (size_t i = 0; i < other->read_count; i++)
         reads += !mw__fuse_reads(one, &other->reads[i]);
     return one->count > 0 && other->count > 0 && one->sum_count + other->sum_count == 0 &&
-           one->count + other->count < MW__FUSED_CODE && same_units(one, step->fusion.element) &&
-           same_units(other, step->fusion.element) && reads <= MW__STEP_READS &&
+           one->count + other->count < MW__FUSED_CODE && same_units(one, mw__step_as_element(step)) &&
+           same_units(other, mw__step_as_element(step)) && reads <= MW__STEP_READS &&
            count_stores(f, one, step) + count_stores(f, other, step) - 1 <= MW__STEP_WRITES;
 }
 
@@ -267,7 +267,7 @@ static void merge(fuser *f, uint32_t a, uint32_t b)
 /* Groups of large tensors that the step reads become one. */
 static void merge_sources(fuser *f, const mw__step *step)
 {
-    const mw__element *element = step->fusion.element;
+    const mw__element *element = mw__step_as_element(step);
     uint32_t first = NONE;
     for (int i = 0; element != NULL && element->count >= LARGE && i < element->operand_count; i++) {
         const uint32_t maker = f->maker[element->operand[i].buffer];
@@ -299,7 +299,7 @@ static bool is_shared(const fuser *f, const mw__sum *sum)
 
 static mw__element_operand summand(const mw__step *step)
 {
-    const mw__sum *sum = step->fusion.sum;
+    const mw__sum *sum = mw__step_as_sum(step);
     return (mw__element_operand){
         .buffer = step->reads[0].buffer, .dtype = MW_F32, .inner = 1, .period = sum->planes * sum->results * sum->run};
 }
@@ -307,7 +307,7 @@ static mw__element_operand summand(const mw__step *step)
 static bool fits_sum(const fuser *f, uint32_t index, const mw__step *step)
 {
     const mw__fuse_group *fused = &f->open[index];
-    const mw__fused_view view = view_of(step->fusion.sum);
+    const mw__fused_view view = view_of(mw__step_as_sum(step));
     const mw__element_operand x = summand(step);
     if (is_empty(fused) || fused->watch_count > 0 || fused->sum_count == MW__FUSED_SUMS || fused->elements != x.period)
         return false;
@@ -340,7 +340,7 @@ static void join_sum(fuser *f, uint32_t index, mw__step *step)
     if (f->maker[x.buffer] != index && !mw__fuse_reads(fused, &x))
         fused->reads[fused->read_count++] = x;
     fused->elements = x.period;
-    fused->view = view_of(step->fusion.sum);
+    fused->view = view_of(mw__step_as_sum(step));
     fused->sums[fused->sum_count++] = step;
     f->maker[step->writes[0].buffer] = index;
 }
@@ -348,7 +348,7 @@ static void join_sum(fuser *f, uint32_t index, mw__step *step)
 /* The open fusion group that makes what the step looks at and has room for what it says; NONE if there is none. */
 static uint32_t find_watched(const fuser *f, const mw__step *step)
 {
-    const uint32_t index = step->fusion.watch != NULL ? f->maker[step->reads[0].buffer] : NONE;
+    const uint32_t index = mw__step_as_check(step) != NULL ? f->maker[step->reads[0].buffer] : NONE;
     if (index == NONE || f->open[index].sum_count > 0)
         return NONE;
     const mw__fuse_group *fused = &f->open[index];
@@ -370,8 +370,8 @@ static void watch(fuser *f, uint32_t index, mw__step *step)
 /* A tensor of one number is that number, wherever it stands. The step by itself reads the tensor. */
 static void read_splats(const fuser *f, const mw__step *step)
 {
-    for (int i = 0; step->fusion.element != NULL && i < step->fusion.element->operand_count; i++) {
-        mw__element_operand *operand = &step->fusion.element->operand[i];
+    for (int i = 0; mw__step_as_element(step) != NULL && i < mw__step_as_element(step)->operand_count; i++) {
+        mw__element_operand *operand = &mw__step_as_element(step)->operand[i];
         if (f->splat[operand->buffer] != 0)
             *operand = (mw__element_operand){
                 .buffer = f->splat[operand->buffer], .dtype = operand->dtype, .inner = 1, .period = 1};
@@ -406,16 +406,16 @@ static mw_status take_step(fuser *f, mw__step *step)
         watch(f, watched, step);
         return MW_OK;
     }
-    const bool sums = step->fusion.sum != NULL && is_shared(f, step->fusion.sum);
+    const bool sums = mw__step_as_sum(step) != NULL && is_shared(f, mw__step_as_sum(step));
     if (step->write_count > 0)
         f->place[step->writes[0].buffer] = f->places++;
     merge_sources(f, step);
-    uint32_t index = step->fusion.element != NULL ? find_group(f, step) : sums ? find_sum_group(f, step) : NONE;
+    uint32_t index = mw__step_as_element(step) != NULL ? find_group(f, step) : sums ? find_sum_group(f, step) : NONE;
     MW_TRY(close_sources(f, step, index));
     for (size_t i = 0; i < step->read_count; i++)
         if (f->readers[step->reads[i].buffer] != NONE)
             f->readers[step->reads[i].buffer]--;
-    if (step->fusion.element == NULL && !sums) {
+    if (mw__step_as_element(step) == NULL && !sums) {
         f->items[f->count++] = (mw__fuse_item){.step = step};
         return close_idle(f, step);
     }
@@ -433,8 +433,8 @@ static mw_status take_step(fuser *f, mw__step *step)
 static void count_readers(fuser *f, mw__step *const *steps, size_t step_count)
 {
     for (size_t s = 0; s < step_count; s++) {
-        if (steps[s]->fusion.splat != 0)
-            f->splat[steps[s]->writes[0].buffer] = steps[s]->fusion.splat;
+        if (mw__step_as_number(steps[s]) != 0)
+            f->splat[steps[s]->writes[0].buffer] = mw__step_as_number(steps[s]);
         read_splats(f, steps[s]);
         for (size_t i = 0; i < steps[s]->read_count; i++)
             f->readers[steps[s]->reads[i].buffer]++;

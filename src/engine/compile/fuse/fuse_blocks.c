@@ -188,7 +188,7 @@ static bool begin_run(const blocker *b, uint32_t at, run *out)
 {
     mw__step *step = b->steps[at];
     if (step->span < 1 || step->units < 2 || step->units % step->span != 0 || step->nested != NULL || step->varies ||
-        step->prepares || step->fusion.watch != NULL || !is_narrow(step))
+        step->prepares || mw__step_as_check(step) != NULL || !is_narrow(step))
         return false;
     *out = (run){.origins = {at}, .origin_count = 1, .units = step->units / step->span};
     const size_t stages = mw__unit_chain_stages(step);
@@ -319,7 +319,8 @@ static mw_status take_step(const blocker *b, uint32_t at)
 /* The large operand of which the step makes little, unit by unit; NULL if there is none. */
 static const mw__step_operand *summed_by(const blocker *b, const mw__step *step)
 {
-    if (step->span != 1 || step->write_count != 1 || step->nested != NULL || step->varies || step->fusion.watch != NULL)
+    if (step->span != 1 || step->write_count != 1 || step->nested != NULL || step->varies ||
+        mw__step_as_check(step) != NULL)
         return NULL;
     const mw__buffer *buffers = b->pass->planner->buffers;
     const size_t made = buffers[step->writes[0].buffer].size;

@@ -59,7 +59,7 @@ static void mark_group(const linker *l, const mw__fuse_group *group, uint8_t ste
         l->made[group->watches[i]->writes[0].buffer] = sums;
     for (size_t i = 0; i < group->sum_count; i++)
         l->made[group->sums[i]->writes[0].buffer] =
-            sums == UNIT && mw__sums_columns(group->sums[i]->fusion.sum, &group->view) ? BEHIND : sums;
+            sums == UNIT && mw__sums_columns(mw__step_as_sum(group->sums[i]), &group->view) ? BEHIND : sums;
 }
 
 static void mark(const linker *l, const mw__fuse_item *item, uint8_t as)
@@ -173,10 +173,10 @@ static bool collect(const linker *l, size_t stage, uint32_t buffer, recipe *out)
     mw__step *step = maker_of(l, stage, buffer);
     if (makes(out->steps, out->count, buffer))
         return true;
-    if (step == NULL || step->fusion.element->additions > CHEAP || step->fusion.element->dtype == MW_F16)
+    if (step == NULL || mw__step_as_element(step)->additions > CHEAP || mw__step_as_element(step)->dtype == MW_F16)
         return false;
-    for (int i = 0; i < step->fusion.element->operand_count; i++) {
-        const uint32_t operand = step->fusion.element->operand[i].buffer;
+    for (int i = 0; i < mw__step_as_element(step)->operand_count; i++) {
+        const uint32_t operand = mw__step_as_element(step)->operand[i].buffer;
         const bool stored = l->made[operand] == FULL && !is_inner(l, operand);
         if (l->made[operand] == FULL && !stored && !collect(l, stage, operand, out))
             return false;
@@ -202,8 +202,8 @@ static bool list_reads(mw__fuse_group *group)
 {
     group->read_count = 0;
     for (size_t i = 0; i < group->count; i++)
-        for (int k = 0; k < group->steps[i]->fusion.element->operand_count; k++)
-            if (!add_read(group, &group->steps[i]->fusion.element->operand[k]))
+        for (int k = 0; k < mw__step_as_element(group->steps[i])->operand_count; k++)
+            if (!add_read(group, &mw__step_as_element(group->steps[i])->operand[k]))
                 return false;
     for (size_t i = 0; i < group->sum_count; i++) {
         const mw__element_operand x = {
@@ -260,8 +260,8 @@ static void prune(const linker *l, mw__fuse_group *group)
         const uint32_t made = group->steps[i]->writes[0].buffer;
         bool needed = l->readers[made] > 0 || l->pass->buffers[made].kind == MW__BUFFER_OUTPUT;
         for (size_t k = i + 1; k < group->count; k++)
-            for (int n = 0; n < group->steps[k]->fusion.element->operand_count; n++)
-                needed = needed || group->steps[k]->fusion.element->operand[n].buffer == made;
+            for (int n = 0; n < mw__step_as_element(group->steps[k])->operand_count; n++)
+                needed = needed || mw__step_as_element(group->steps[k])->operand[n].buffer == made;
         for (size_t k = 0; k < group->sum_count; k++)
             needed = needed || group->sums[k]->reads[0].buffer == made;
         if (needed)

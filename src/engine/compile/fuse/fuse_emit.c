@@ -34,8 +34,8 @@ static void mark_stored(const emitter *e, const mw__fuse_group *group)
 static mw_status add_partials(const emitter *e, const mw__fuse_group *group, uint32_t *out)
 {
     for (size_t i = 0; i < group->sum_count; i++)
-        if (mw__sums_columns(group->sums[i]->fusion.sum, &group->view))
-            out[i] = mw__plan_temporary(e->pass->planner, mw__column_partials(group->sums[i]->fusion.sum));
+        if (mw__sums_columns(mw__step_as_sum(group->sums[i]), &group->view))
+            out[i] = mw__plan_temporary(e->pass->planner, mw__column_partials(mw__step_as_sum(group->sums[i])));
     return mw__plan_check(e->pass->planner, e->err);
 }
 
@@ -69,8 +69,8 @@ static mw_status emit_step(emitter *e, mw__step *step)
 
 static bool reads_splat(const mw__step *step)
 {
-    for (int i = 0; i < step->fusion.element->operand_count; i++)
-        if (mw__fuse_times_read(step, step->fusion.element->operand[i].buffer) == 0)
+    for (int i = 0; i < mw__step_as_element(step)->operand_count; i++)
+        if (mw__fuse_times_read(step, mw__step_as_element(step)->operand[i].buffer) == 0)
             return true;
     return false;
 }
@@ -103,7 +103,7 @@ static mw_status emit_chain(emitter *e, const mw__fuse_chain *chain)
 {
     mw__step *only = alone(chain);
     if (only != NULL) /* nobody reads a splat any more */
-        return only->fusion.splat != 0 && e->readers[only->writes[0].buffer] == 0 &&
+        return mw__step_as_number(only) != 0 && e->readers[only->writes[0].buffer] == 0 &&
                        e->pass->planner->buffers[only->writes[0].buffer].kind != MW__BUFFER_OUTPUT
                    ? MW_OK
                    : emit_step(e, only);

@@ -78,7 +78,7 @@ static bool is_before(const attaching *a, uint32_t buffer, size_t at)
 static bool may_take(const attaching *a, const mw__step *step, const mw__step *late)
 {
     const mw__buffer *buffers = a->pass->planner->buffers;
-    const mw__element *element = late->fusion.element;
+    const mw__element *element = mw__step_as_element(late);
     return element != NULL && late->write_count == 1 && !late->varies && step->fusion.tail->count < MW__TAIL_MOST &&
            element->additions <= step->fusion.tail->most &&
            buffers[step->writes[0].buffer].size == (size_t)element->count * sizeof(float) &&
@@ -125,7 +125,7 @@ static mw_status take_next(attaching *a, size_t *at, bool *taken)
     if (next == NONE || !may_take(a, step, a->steps[next]))
         return MW_OK;
     const mw__step *late = a->steps[next];
-    if (!read_part(late->fusion.element, step->writes[0].buffer, &part, &other) ||
+    if (!read_part(mw__step_as_element(late), step->writes[0].buffer, &part, &other) ||
         (other != 0 && (!step->fusion.tail->beside || step->read_count == step->capacity.reads)))
         return MW_OK;
     if (other != 0)

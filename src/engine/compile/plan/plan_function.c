@@ -178,9 +178,9 @@ static void rename_buffer(mw__planner *planner, uint32_t from, uint32_t to, size
         for (size_t i = 0; i < step->write_count; i++)
             if (step->writes[i].buffer == from)
                 step->writes[i].buffer = to;
-        for (int i = 0; step->fusion.element != NULL && i < step->fusion.element->operand_count; i++)
-            if (step->fusion.element->operand[i].buffer == from)
-                step->fusion.element->operand[i].buffer = to;
+        for (int i = 0; mw__step_as_element(step) != NULL && i < mw__step_as_element(step)->operand_count; i++)
+            if (mw__step_as_element(step)->operand[i].buffer == from)
+                mw__step_as_element(step)->operand[i].buffer = to;
     }
 }
 

@@ -46,7 +46,7 @@ void mw__step_element(mw__planner *planner, mw__step *step, const mw__element *e
             return;
     }
     if (copy->dtype == MW_F32 || copy->dtype == MW_F16 || copy->dtype == MW_BOOL)
-        step->fusion.element = copy, step->span = 1;
+        step->fusion.kind = MW__STEP_ELEMENT, step->fusion.as.element = copy, step->span = 1;
 }
 
 /* ---- building ---- */
@@ -159,7 +159,7 @@ static uint16_t value_of(builder *b, const mw__element_operand *operand, const m
 
 static void add_instruction(builder *b, const mw__step *step)
 {
-    const mw__element *element = step->fusion.element;
+    const mw__element *element = mw__step_as_element(step);
     const uint32_t buffer = step->writes[0].buffer;
     mw__fused *r = b->fused;
     r->pq[r->code_count][0] = element->p, r->pq[r->code_count][1] = element->q;
@@ -274,7 +274,7 @@ static void add_watch(builder *b, const mw__step *watch)
 {
     mw__fused *r = b->fused;
     mw__fused_look *w = &r->watches[r->watch_count++];
-    w->limit = watch->fusion.watch->limit, w->loop = watch->fusion.watch->loop;
+    w->limit = mw__step_as_check(watch)->limit, w->loop = mw__step_as_check(watch)->loop;
     for (size_t i = 0; i < r->code_count; i++)
         if (b->made[i] == watch->reads[0].buffer)
             w->value = r->code[i].out;
@@ -284,7 +284,7 @@ static void add_watch(builder *b, const mw__step *watch)
 
 static void add_sum(builder *b, const mw__step *step, uint32_t partials)
 {
-    const mw__sum *sum = step->fusion.sum;
+    const mw__sum *sum = mw__step_as_sum(step);
     mw__fused *r = b->fused;
     const mw__element_operand x = {.buffer = step->reads[0].buffer, .dtype = MW_F32, .inner = 1, .period = r->count};
     const bool columns = mw__sums_columns(sum, &r->view);
@@ -335,7 +335,7 @@ static void set_extents(mw__fused *fused, mw__step *step, const mw__fused_parts 
         step->units = view->units;
         return;
     }
-    const mw__element *first = parts->steps[0]->fusion.element;
+    const mw__element *first = mw__step_as_element(parts->steps[0]);
     fused->elements = first->split.elements;
     fused->count = first->count;
     step->units = first->split.units;

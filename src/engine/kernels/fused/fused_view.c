@@ -229,7 +229,7 @@ size_t mw__column_partials(const mw__sum *sum) { return (size_t)chunks_of(sum) *
 
 mw__step *mw__column_sums_step(mw__arena *arena, const mw__step *sum, uint32_t partials, mw__level level, mw_error *err)
 {
-    const mw__sum *columns = sum->fusion.sum;
+    const mw__sum *columns = mw__step_as_sum(sum);
     column_block *block = mw__arena_alloc(arena, 1, sizeof *block, err);
     mw__step *step = mw__step_create(arena, 1, 1, err);
     if (block == NULL || step == NULL)

@@ -553,7 +553,8 @@ static void plan_product(mw__planner *planner, const mw__op *op, const operands 
     mw__step *step =
         mw__plan_step(planner, choose_run(planner, s), op->row->name, units, mw__product_cost(bytes, flops));
     step->block = s;
-    step->fusion.factors = step->run == small_run && s->code.sums == MW__SUMS_FREE ? factors_of(planner, o, s) : NULL;
+    if (step->run == small_run && s->code.sums == MW__SUMS_FREE)
+        step->fusion.kind = MW__STEP_PRODUCT, step->fusion.as.factors = factors_of(planner, o, s);
     step->report.flops = s->dtype == MW_I32 ? 0.0 : flops;
     if (s->code.sgemm != NULL && mw__blas_splits())
         step->grain = s->by_columns ? units : s->m;

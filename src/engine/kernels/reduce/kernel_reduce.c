@@ -227,7 +227,7 @@ static void say_sum(mw__planner *planner, const reduce_request *r, const mw_tens
         return;
     *kept = sum;
     kept->round = mw__plan_rounds(planner, result);
-    step->fusion.sum = kept;
+    step->fusion.kind = MW__STEP_REDUCTION, step->fusion.as.sum = kept;
 }
 
 mw_status mw__kernel_reduce(mw__planner *planner, const mw__op *op, mw_error *err)

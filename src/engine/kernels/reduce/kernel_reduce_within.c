@@ -71,7 +71,7 @@ static void link_steps(const chain *c, mw__step *const *steps, uint32_t count)
     for (uint32_t place = 1; place <= count; place++) {
         const mw__step *step = steps[place - 1];
         const uint32_t maker =
-            step->fusion.watch != NULL ? c->maker[step->reads[0].buffer] : 0; /* 0: it reads a port */
+            mw__step_as_check(step) != NULL ? c->maker[step->reads[0].buffer] : 0; /* 0: it reads a port */
         const uint32_t before = maker != 0 ? maker : tail;
         c->next[place] = c->next[before];
         c->next[before] = place;
@@ -84,7 +84,7 @@ static void link_steps(const chain *c, mw__step *const *steps, uint32_t count)
 static bool has_watches(mw__step *const *steps, size_t count)
 {
     for (size_t s = 0; s < count; s++)
-        if (steps[s]->fusion.watch != NULL)
+        if (mw__step_as_check(steps[s]) != NULL)
             return true;
     return false;
 }
@@ -194,7 +194,8 @@ static void plan_watch(mw__planner *planner, const mw_tensor *x, float limit, ui
                                        .count = mw__count_of(x),
                                        .loop = choose_loop(mw__plan_level(planner))};
     mw__step *step = mw__plan_step(planner, watch_run, "all_within", split.units, mw__cost(4.0 * count, 0.25 * count));
-    step->block = step->fusion.watch = block;
+    step->block = step->fusion.as.check = block;
+    step->fusion.kind = MW__STEP_CHECK;
     mw__step_read(planner, step, mw__plan_buffer(planner, x), MW__ROWS, (size_t)split.elements * sizeof(float), false);
     mw__step_write(planner, step, flags, MW__ROWS, sizeof(float));
 }

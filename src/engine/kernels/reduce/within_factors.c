@@ -56,7 +56,7 @@ static largest_loop *choose_loop(mw__level level)
 
 static bool is_proved(const factors_block *s, const mw__kernel_call *call)
 {
-    const struct mw__factors *factors = s->product->fusion.factors;
+    const struct mw__factors *factors = mw__step_as_factors(s->product);
     double bound = SLACK * (double)factors->terms;
     for (int i = 0; i < 2; i++)
         bound *= (double)mw__float_of(s->largest(call->in[i], factors->count[i]));
@@ -88,7 +88,7 @@ static void factors_run(const mw__kernel_call *call)
 static void fill_factors(factors_block *s, const mw__step *product, const mw__step *watch, mw__level level)
 {
     *s = (factors_block){.product = product,
-                         .watch = *watch->fusion.watch,
+                         .watch = *mw__step_as_check(watch),
                          .numbers = watch->units,
                          .largest = choose_loop(level),
                          .row = product->writes[0].unit,
@@ -105,7 +105,7 @@ mw__step *mw__finite_check_factors(mw__arena *arena, const mw__step *product, co
         return NULL;
     fill_factors(s, product, watch, level);
     mw__step_operand *const reads = step->reads, *const writes = step->writes;
-    const double count = (double)(product->fusion.factors->count[0] + product->fusion.factors->count[1]);
+    const double count = (double)(mw__step_as_factors(product)->count[0] + mw__step_as_factors(product)->count[1]);
     *step = (mw__step){.op = watch->op,
                        .group.ops = watch->group.ops,
                        .group.count = watch->group.count,

@@ -137,8 +137,10 @@ mw_status mw__kernel_fill(mw__planner *planner, const mw__op *op, mw_error *err)
     if (block != NULL && mw__count_of(op->results[0]) > 0) {
         memcpy(block->element, element, sizeof element);
         mw__step *step = plan_made(planner, op, fill_run, block);
-        if (block->dtype == MW_F32)
-            step->fusion.splat = plan_number(planner, op->results[0], element);
+        if (block->dtype == MW_F32) {
+            step->fusion.kind = MW__STEP_FILL;
+            step->fusion.as.number = plan_number(planner, op->results[0], element);
+        }
     }
     return mw__plan_check(planner, err);
 }
