@@ -364,7 +364,7 @@ static bool fill_lists(mw__planner *planner, examples_block *s)
 static bool fill_block(mw__planner *planner, const mw__packed_request *r, examples_block *s)
 {
     const mw__conv_window *w = &r->window;
-    if (!mw__packed_weights_read(planner, r, &s->w))
+    if (!mw__packed_weights_read(planner, r, true, &s->w))
         return false;
     s->columns = r->columns, s->has_bias = r->bias != NULL;
     s->examples = mw__shape_of(r->x).dim[0];

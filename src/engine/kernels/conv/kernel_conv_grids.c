@@ -75,3 +75,31 @@ mw__packed_grid *mw__packed_fill_grids(mw__planner *planner, const mw__packed_re
     (r->transposed ? fill_transposed : fill_forward)(&r->window, taps, grids);
     return grids;
 }
+
+/* Whether a tap lies on an element of x at any position of a grid along an axis. */
+static bool meets_x(const mw__packed_request *r, const mw__packed_grid *g, const mw__packed_tap *tap, int axis)
+{
+    const mw__conv_window *w = &r->window;
+    const int64_t step = r->transposed ? 1 : w->stride[axis], in = r->transposed ? w->out[axis] : w->in[axis];
+    const int64_t at = tap->offset[axis], first = at < 0 ? mw__i64_divide_up(-at, step) : 0;
+    return first < g->extent[axis] && first * step + at < in;
+}
+
+/* Leaves out taps that lie in the border everywhere, as those of large dilations on small planes do. */
+static void drop_taps(const mw__packed_request *r, mw__packed_grid *g, mw__packed_tap *kept)
+{
+    int64_t count = 0;
+    for (int64_t t = 0; t < g->taps; t++)
+        if (meets_x(r, g, &g->tap[t], 0) && meets_x(r, g, &g->tap[t], 1) && meets_x(r, g, &g->tap[t], 2))
+            kept[count++] = g->tap[t];
+    g->tap = kept, g->taps = count;
+}
+
+void mw__packed_drop_taps(mw__planner *planner, const mw__packed_request *r, mw__packed_grid *grids)
+{
+    mw__packed_tap *kept = mw__plan_block(planner, (size_t)r->window.taps * sizeof *kept);
+    for (int64_t i = 0; kept != NULL && i < mw__packed_grids(r); i++) {
+        drop_taps(r, &grids[i], kept);
+        kept += grids[i].taps;
+    }
+}

@@ -419,7 +419,8 @@ mw_status mw__plan_conv_packed(mw__planner *planner, const mw__packed_request *r
     if (mw__conv_examples_declines(r) == NULL)
         return mw__plan_conv_examples(planner, r, err);
     packed_block *s = mw__plan_block(planner, sizeof *s);
-    if (s == NULL || !mw__packed_weights_read(planner, r, &s->w))
+    const bool all = mw__is_packed(r->weight) || r->columns != NULL;
+    if (s == NULL || !mw__packed_weights_read(planner, r, all, &s->w))
         return mw__plan_check(planner, err);
     fill_block(planner, r, s);
     choose_units(planner, s);

@@ -203,6 +203,8 @@ mw_status mw__plan_conv_row_packed(mw__planner *planner, const mw__op *op, mw_er
 mw_status mw__plan_conv_row_depthwise(mw__planner *planner, const mw__op *op, mw_error *err);
 const char *mw__conv_row_winograd_declines(const void *op);
 mw_status mw__plan_conv_row_winograd(mw__planner *planner, const mw__op *op, mw_error *err);
+const char *mw__conv_row_lines_declines(const void *op);
+mw_status mw__plan_conv_row_lines(mw__planner *planner, const mw__op *op, mw_error *err);
 #define MW__CONV_PACKED_ROW                                                                                            \
     {                                                                                                                  \
         .name = "packed", .level = MW__LEVEL_BASE, .declines = mw__conv_row_packed_declines,                           \
@@ -232,6 +234,8 @@ enum { MW__PACKED_TAPS = 8192, MW__PACKED_EXTENT = 2048, MW__PACKED_GRIDS = 64 }
  */
 int64_t mw__packed_grids(const mw__packed_request *request);
 mw__packed_grid *mw__packed_fill_grids(mw__planner *planner, const mw__packed_request *request);
+/* Without the taps that meet nothing but the border, whose products are zeros. */
+void mw__packed_drop_taps(mw__planner *planner, const mw__packed_request *request, mw__packed_grid *grids);
 
 /* Of a channel for each group, by itself: kernel_conv_depthwise.c. */
 const char *mw__conv_depthwise_declines(const mw__packed_request *request);

@@ -25,6 +25,15 @@ static void pack_kernel(const mw__packed_weights *w, const float *weight, int64_
     }
 }
 
+/* Of a weight [outputs, inputs, taps] whose grid lacks some taps. */
+static void pack_some(const mw__packed_weights *w, const float *weight, int64_t here, float *packed)
+{
+    const mw__packed_grid *g = w->grid;
+    for (int64_t i = 0; i < g->depth; i++)
+        w->code->column(weight + i / g->taps * w->taps + g->tap[i % g->taps].element, w->inputs * w->taps, here,
+                        w->rows, packed + i * w->rows);
+}
+
 /* A unit is a panel. */
 static void pack_run(const mw__kernel_call *call)
 {
@@ -34,7 +43,9 @@ static void pack_run(const mw__kernel_call *call)
         const int64_t here = mw__i64_min(w->rows, w->outputs - first), depth = w->inputs * w->taps;
         const float *const weight = (const float *)call->in[0] + group * w->outputs * depth;
         float *const packed = (float *)call->out[0] + group * w->floats;
-        if (!w->transposed) /* one grid */
+        if (!w->transposed && w->grid->taps < w->taps)
+            pack_some(w, weight + first * depth, here, packed + panel * w->grid->depth * w->rows);
+        else if (!w->transposed) /* one grid */
             w->code->transpose(weight + first * depth, depth, here, depth, w->rows, packed + panel * depth * w->rows,
                                w->rows);
         for (int64_t c = 0; w->transposed && c < w->inputs; c++)
@@ -42,13 +53,15 @@ static void pack_run(const mw__kernel_call *call)
     }
 }
 
-bool mw__packed_weights_read(mw__planner *planner, const mw__packed_request *r, mw__packed_weights *out)
+bool mw__packed_weights_read(mw__planner *planner, const mw__packed_request *r, bool all, mw__packed_weights *out)
 {
     const mw_shape weight = mw__shape_of(r->weight);
     mw__packed_grid *const grids = mw__packed_fill_grids(planner, r);
     *out = (mw__packed_weights){.groups = r->groups, .taps = r->window.taps, .transposed = r->transposed};
     if (grids == NULL)
         return false;
+    if (!all)
+        mw__packed_drop_taps(planner, r, grids);
     out->inputs = r->transposed ? weight.dim[0] / r->groups : weight.dim[1];
     out->outputs = r->transposed ? weight.dim[1] : weight.dim[0] / r->groups;
     out->grid = grids, out->grids = mw__packed_grids(r);

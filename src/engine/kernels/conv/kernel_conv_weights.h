@@ -16,8 +16,9 @@ typedef struct mw__packed_weights {
     bool transposed;
 } mw__packed_weights;
 
-/* False after a failed allocation. */
-bool mw__packed_weights_read(mw__planner *planner, const mw__packed_request *request, mw__packed_weights *out);
+/* Of all taps, or without those that meet nothing but the border. False after a failed allocation. */
+bool mw__packed_weights_read(mw__planner *planner, const mw__packed_request *request, bool all,
+                             mw__packed_weights *out);
 /* Plans the packing; returns its buffer. `weights` is one of a block. */
 uint32_t mw__packed_weights_plan(mw__planner *planner, const mw__packed_weights *weights,
                                  const mw__packed_request *request);
