@@ -12,5 +12,10 @@ mw_status mw__plan_winograd_conv(mw__planner *planner, const struct mw__packed_r
 /* The same of gradients by the weight; subject: a match. */
 const char *mw__winograd_dweight_declines(const void *match);
 mw_status mw__plan_winograd_dweight(mw__planner *planner, const mw__conv_dweight_match *match, mw_error *err);
+/* The rows "winograd.lines" of the same. */
+const char *mw__winograd_lines_declines(const struct mw__packed_request *request);
+mw_status mw__plan_winograd_lines(mw__planner *planner, const struct mw__packed_request *request, mw_error *err);
+const char *mw__winograd_lines_dweight_declines(const void *match);
+mw_status mw__plan_winograd_lines_dweight(mw__planner *planner, const mw__conv_dweight_match *match, mw_error *err);
 
 #endif

@@ -390,6 +390,12 @@ mw__implementations mw__conv_implementations(void)
          .plan = mw__plan_conv_row_winograd,
          .approximates = true,
          .adds_freely = true},
+        {.name = "winograd.lines",
+         .level = MW__LEVEL_BASE,
+         .declines = mw__conv_row_lines_declines,
+         .plan = mw__plan_conv_row_lines,
+         .approximates = true,
+         .adds_freely = true},
 #if MW_HAVE_AVX512
         {.name = "avx512",
          .level = MW__LEVEL_AVX512,

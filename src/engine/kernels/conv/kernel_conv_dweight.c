@@ -388,10 +388,16 @@ mw_status mw__plan_conv_dweight(mw__planner *planner, const mw__conv_dweight_mat
          .declines = mw__winograd_dweight_declines,
          .approximates = true,
          .adds_freely = true},
+        {.name = "winograd.lines",
+         .level = MW__LEVEL_BASE,
+         .declines = mw__winograd_lines_dweight_declines,
+         .approximates = true,
+         .adds_freely = true},
         {.name = "packed", .level = MW__LEVEL_BASE, .declines = packed_declines},
         {.name = "direct"},
     };
     static mw_status (*const plans[])(mw__planner *, const mw__conv_dweight_match *, mw_error *) = {
-        mw__plan_conv_dweight_depthwise, mw__plan_winograd_dweight, mw__plan_conv_dweight_packed, plan_direct};
+        mw__plan_conv_dweight_depthwise, mw__plan_winograd_dweight, mw__plan_winograd_lines_dweight,
+        mw__plan_conv_dweight_packed, plan_direct};
     return plans[mw__plan_implementation(planner, MW__IMPLEMENTATIONS(rows), match) - rows](planner, match, err);
 }

@@ -44,6 +44,7 @@ static const char *few_decline(const void *subject)
 static const char *depthwise_declines(const void *request) { return mw__conv_depthwise_declines(request); }
 static const char *narrow_declines(const void *request) { return mw__conv_few_declines(request); }
 static const char *winograd_declines(const void *request) { return mw__winograd_declines(request); }
+static const char *lines_decline(const void *request) { return mw__winograd_lines_declines(request); }
 #if MW_HAVE_AVX512
 static const char *frames_decline(const void *request) { return mw__conv_request_avx512_declines(request); }
 static const char *packed_declines(const void *request) { return mw__conv_packed_declines(request); }
@@ -58,6 +59,7 @@ static mw_status plan_request(mw__planner *planner, const mw__packed_request *re
         {.name = "depthwise", .level = MW__LEVEL_BASE, .declines = depthwise_declines},
         {.name = "few", .level = MW__LEVEL_AVX2, .declines = narrow_declines},
         {.name = "winograd", .level = MW__LEVEL_BASE, .declines = winograd_declines, .approximates = true},
+        {.name = "winograd.lines", .level = MW__LEVEL_BASE, .declines = lines_decline, .approximates = true},
         {.name = "direct.few", .level = MW__LEVEL_BASE, .declines = few_decline},
 #if MW_HAVE_AVX512
         {.name = "avx512", .level = MW__LEVEL_AVX512, .declines = frames_decline},
@@ -71,6 +73,7 @@ static mw_status plan_request(mw__planner *planner, const mw__packed_request *re
         mw__plan_conv_depthwise,
         mw__plan_conv_depthwise,
         mw__plan_winograd_conv,
+        mw__plan_winograd_lines,
         mw__plan_conv_direct,
 #if MW_HAVE_AVX512
         mw__plan_conv_request_avx512,

@@ -69,3 +69,16 @@ mw_status mw__plan_conv_row_winograd(mw__planner *planner, const mw__op *op, mw_
     return mw__conv_request_read(op, &request) ? mw__plan_winograd_conv(planner, &request, err)
                                                : mw__plan_check(planner, err);
 }
+
+const char *mw__conv_row_lines_declines(const void *op)
+{
+    mw__packed_request request;
+    return mw__conv_request_read(op, &request) ? mw__winograd_lines_declines(&request) : UNKNOWN;
+}
+
+mw_status mw__plan_conv_row_lines(mw__planner *planner, const mw__op *op, mw_error *err)
+{
+    mw__packed_request request;
+    return mw__conv_request_read(op, &request) ? mw__plan_winograd_lines(planner, &request, err)
+                                               : mw__plan_check(planner, err);
+}

@@ -38,10 +38,28 @@ typedef struct mw__winograd_form {
     mw__winograd_kernel *weight, *dweight;
 } mw__winograd_form;
 
+#define MW__WINOGRAD_LINE 4 /* results of a tile of winograd_lines.h */
+
+/* The same along lines. Of tiles t < count of each of `dilation` lines, whose positions take turns in a frame
+ * [positions, width]: out [points, count dilation] */
+typedef void mw__winograd_values_of_line(const float *frame, int64_t dilation, int64_t count, float *out, int64_t point,
+                                         int64_t tile);
+/* frame of y = bias + what follows of m */
+typedef void mw__winograd_results_of_line(const float *m, int64_t point, int64_t tile, int64_t dilation, int64_t count,
+                                          const float *bias, float *frame);
+
+typedef struct mw__winograd_line_form {
+    int64_t taps, points; /* of a group of taps, 3 or 4 */
+    mw__winograd_values_of_line *x, *dy;
+    mw__winograd_results_of_line *y;
+    mw__winograd_kernel *weight, *dweight; /* of [taps, width] */
+} mw__winograd_line_form;
+
 /* By one instruction set. */
 typedef struct mw__winograd_code {
-    int64_t width;                 /* of a vector */
-    const mw__winograd_form *form; /* [2]: of sides 4 and 2 */
+    int64_t width;                      /* of a vector */
+    const mw__winograd_form *form;      /* [2]: of sides 4 and 2 */
+    const mw__winograd_line_form *line; /* [2]: of 3 and 4 taps */
 } mw__winograd_code;
 
 extern const mw__winograd_code mw__winograd_base;
@@ -51,5 +69,7 @@ extern const mw__winograd_code mw__winograd_avx2;
 #if MW_HAVE_AVX512
 extern const mw__winograd_code mw__winograd_avx512;
 #endif
+/* The widest at that level. */
+const mw__winograd_code *mw__winograd_code_of(mw__level level);
 
 #endif

@@ -112,12 +112,13 @@ static const char *declines(const mw__packed_request *r, double weight)
 }
 
 /* A constant's values are made once; those of a gradient by x are not, so that it does not matter how it is written. */
-static double weight_of(const mw__packed_request *r)
+bool mw__winograd_weight_is_constant(const mw__packed_request *r)
 {
-    const bool constant =
-        !r->transposed && r->weight->op != NULL && r->weight->op->row != NULL && r->weight->op->row->id == MW__OP_const;
-    return constant ? READ : MADE;
+    return !r->transposed && r->weight->op != NULL && r->weight->op->row != NULL &&
+           r->weight->op->row->id == MW__OP_const;
 }
+
+static double weight_of(const mw__packed_request *r) { return mw__winograd_weight_is_constant(r) ? READ : MADE; }
 
 const char *mw__winograd_declines(const mw__packed_request *r) { return declines(r, weight_of(r)); }
 
@@ -131,7 +132,8 @@ bool mw__conv_approximates(const mw__op *conv, const mw__config *config)
 {
     mw__packed_request request;
     return !config->exact && config->level > MW__LEVEL_REF && mw__config_sums(config) == MW__SUMS_FREE &&
-           mw__conv_request_read(conv, &request) && mw__winograd_declines(&request) == NULL;
+           mw__conv_request_read(conv, &request) &&
+           (mw__winograd_declines(&request) == NULL || mw__winograd_lines_declines(&request) == NULL);
 }
 
 int64_t mw__winograd_side(const mw__packed_request *r)

@@ -6,7 +6,7 @@
 
 /* ---- numbers ---- */
 
-static const mw__winograd_code *code_of(mw__level level)
+const mw__winograd_code *mw__winograd_code_of(mw__level level)
 {
 #if MW_HAVE_AVX512
     if (level == MW__LEVEL_AVX512)
@@ -32,7 +32,7 @@ void mw__winograd_init(mw__winograd *w, const mw__planner *planner, const mw__pa
         w->shape.out[i] = r->transposed ? window->in[i + 1] : window->out[i + 1];
         w->shape.before[i] = r->transposed ? 2 - window->before[i + 1] : window->before[i + 1];
     }
-    w->code = code_of(mw__plan_level(planner));
+    w->code = mw__winograd_code_of(mw__plan_level(planner));
     w->form = &w->code->form[mw__winograd_side(r) == 2];
     w->turn = mw__packed_code_of(mw__plan_level(planner));
     w->set = mw__gemm_set_of(mw__plan_config(planner));

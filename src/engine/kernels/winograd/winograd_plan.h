@@ -25,6 +25,8 @@ typedef struct mw__winograd {
 
 /* Of tiles, of a request that is taken (winograd_choice.c). */
 int64_t mw__winograd_side(const mw__packed_request *request);
+/* Whether the values of the weight are made once. */
+bool mw__winograd_weight_is_constant(const mw__packed_request *request);
 /* The request of a gradient by the weight: without a weight, and dy is the result. */
 mw__packed_request mw__winograd_dweight_request(const mw__conv_dweight_match *match);
 
