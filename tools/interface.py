@@ -15,7 +15,7 @@ LIBRARIES = {
     "inspect": "chip compare gradcheck inspect onnx_check plan ranges replay".split(),
     "chip": "chip_all chip_cost chip_place chip_plan chip_plan_rows chip_run e5 hwx netplist".split(),
     "ranks": ["communicator"],
-    "text": "text text_model tokenizer".split(),
+    "text": "text text_model text_save tokenizer".split(),
     "view": "draw plot report summary view".split(),
     "mpi": ["mpi"],
     "e5rt": ["ane_e5rt"],
@@ -29,7 +29,7 @@ VALUES = {"mw_dtype", "mw_init", "mw_operation", "mw_schedule", "mw_shape", "mw_
 # Of the headers in ops/, those that have more than constructors.
 ABOUT_OPERATIONS = {"ops/layer", "ops/operation"}
 # How many functions the core may have, by the rules.
-CORE_MAX = 420
+CORE_MAX = 425
 # Verbs that stand for others, by the rules.
 FOREIGN = {"close": "destroy", "free": "destroy", "new": "create", "delete": "destroy"}
 ALLOWED = {"mw_string_free"}  # text is no object

@@ -139,7 +139,7 @@ BEGIN {
     join_library("inspect", "chip compare gradcheck inspect onnx_check plan ranges replay")
     join_library("chip", "chip_all chip_cost chip_place chip_plan chip_plan_rows chip_run e5 hwx netplist")
     join_library("ranks", "communicator")
-    join_library("text", "text text_model tokenizer")
+    join_library("text", "text text_model text_save tokenizer")
     join_library("view", "draw plot report summary view")
     join_library("mpi", "mpi")
     types_for["mil"] = "millwright/chip.h"

@@ -350,6 +350,7 @@ mw_augment_options = _struct("mw_augment_options")
 mw_tensor_info = _struct("mw_tensor_info")
 mw_tensors_note = _struct("mw_tensors_note")
 mw_tensors_info = _struct("mw_tensors_info")
+mw_tensors_array = _struct("mw_tensors_array")
 mw_tensor_values = _struct("mw_tensor_values")
 mw_weights_prefix = _struct("mw_weights_prefix")
 mw_weights_choice = _struct("mw_weights_choice")
@@ -536,6 +537,9 @@ mw_tensor_info._fields_ = [
 ]
 mw_tensors_note._fields_ = [("key", c_char_p), ("value", c_char_p)]
 mw_tensors_info._fields_ = [("format", c_char_p), ("count", c_size_t)]
+mw_tensors_array._fields_ = [
+    ("type", c_char_p), ("count", c_size_t), ("data", c_void_p), ("ends", POINTER(c_uint64)),
+]
 mw_tensor_values._fields_ = [("name", c_char_p), ("dtype", c_int), ("shape", mw_shape), ("data", c_void_p)]
 mw_weights_prefix._fields_ = [("from", c_char_p), ("to", c_char_p)]
 mw_weights_choice._fields_ = [
@@ -1003,6 +1007,10 @@ FUNCTIONS = {
     "mw_tensors_find": (POINTER(mw_tensor_info), [("tensors", POINTER(mw_tensors)), ("name", c_char_p)]),
     "mw_tensors_note_at": (POINTER(mw_tensors_note), [("tensors", POINTER(mw_tensors)), ("index", c_size_t)]),
     "mw_tensors_note_find": (c_char_p, [("tensors", POINTER(mw_tensors)), ("key", c_char_p)]),
+    "mw_tensors_read_array": (c_int, [
+        ("tensors", POINTER(mw_tensors)), ("key", c_char_p), ("out", POINTER(mw_tensors_array)),
+        ("err", POINTER(mw_error)),
+    ]),
     "mw_tensors_left_out_at": (POINTER(mw_tensors_note), [("tensors", POINTER(mw_tensors)), ("index", c_size_t)]),
     "mw_tensors_read": (c_int, [
         ("tensors", POINTER(mw_tensors)), ("name", c_char_p), ("dtype", c_int), ("out", c_void_p),
