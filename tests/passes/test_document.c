@@ -3,12 +3,30 @@
 #include "support/check.h"
 #include "support/page.h"
 
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum { LIMIT = 1 << 16, OPTIONAL = 0, REQUIRED = MW__RULE_REQUIRED };
 
 static const char *may(unsigned flags) { return (flags & MW__RULE_REQUIRED) != 0 ? "no" : "yes"; }
+
+typedef struct small_text {
+    char text[64];
+} small_text;
+
+/* "ELEMENTS | SUMS": "elements, sums" */
+static small_text lower_case(const char *names)
+{
+    small_text out = {""};
+    size_t to = 0;
+    for (size_t i = 0; names[i] != '\0' && to + 1 < sizeof out.text; i++)
+        if (names[i] == '|')
+            out.text[to - 1] = ',';
+        else
+            out.text[to++] = (char)tolower((unsigned char)names[i]);
+    return out;
+}
 
 static void check_section(const char *name, page *section)
 {
@@ -21,7 +39,7 @@ static void check_section(const char *name, page *section)
 
 /* ---- passes ---- */
 
-/* The invariants (passes/invariant.h, mw__steps_* of engine/compile/plan/step_pass.h) in words. */
+/* The invariants (passes/invariant.h, mw__steps_* of engine/compile/step_pass.h) in words. */
 static const char *words_of(const char *invariant)
 {
     static const char *const words[][2] = {
@@ -54,10 +72,25 @@ static void test_passes_are_those_of_the_list(void)
     check_section("passes", &p);
 }
 
+static void test_joins_are_those_of_the_list(void)
+{
+    page p = page_make(LIMIT);
+    page_put(
+        &p,
+        "| way | takes steps that are, or have | bytes of a tensor count from | bytes saved for each that is kept | "
+        "part |\n|---|---|---|---|---|\n");
+#define MW_PASS_JOIN(id, need, takes, least, held, ...)                                                                \
+    page_put(&p, "| `%s` | %s | %d | %d | |\n", #id, lower_case(#takes).text, least, held);
+#define MW_PASS_PART(id, pass, need, sentence) page_put(&p, "| `%s` | | | | of `%s`: %s |\n", #id, #pass, sentence);
+#include "passes/pipeline.def"
+    check_section("joins", &p);
+}
+
 static void test_findings_are_those_of_the_list(void)
 {
     page p = page_make(LIMIT);
     page_put(&p, "| name | pass | what is found out | may be left out |\n|---|---|---|---|\n");
+#define MW_PASS_PART(...)
 #define MW_ANALYSIS(id, pass, need, sentence)                                                                          \
     page_put(&p, "| `%s` | `%s` | %s | %s |\n", #id, #pass, sentence, may(need));
 #include "passes/pipeline.def"
@@ -144,6 +177,7 @@ static void test_patterns_are_those_of_the_rows(void)
 int main(void)
 {
     RUN(test_passes_are_those_of_the_list);
+    RUN(test_joins_are_those_of_the_list);
     RUN(test_findings_are_those_of_the_list);
     RUN(test_rewrites_are_those_of_the_rows);
     RUN(test_patterns_are_those_of_the_rows);

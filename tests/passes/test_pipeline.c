@@ -61,6 +61,16 @@ static const pass_case cases[] = {
      .own = {.inputs = "tensor<fp32, [64]> x",
              .body = "tensor<fp32, [64]> e = exp(x = x); tensor<fp32, [64]> s = add(x = x, y = e);"
                      "tensor<fp32, [64]> y = tanh(x = s);"}},
+    {.pass = "sums",
+     .own = {.inputs = "tensor<fp32, [64, 40]> x",
+             .body = "tensor<fp32, [64, 40]> e = exp(x = x); tensor<fp32, [64, 40]> s = tanh(x = e);"
+                     "tensor<fp32, [64]> y = reduce_sum(axes = tensor<int32, [1]>([1]), keep_dims = bool(false), x = "
+                     "s);"}},
+    {.pass = "chains",
+     .own = {.inputs = "tensor<fp32, [64, 40]> x",
+             .body =
+                 "tensor<fp32, [64, 1]> m = reduce_mean(axes = tensor<int32, [1]>([1]), keep_dims = bool(true), x = "
+                 "x); tensor<fp32, [64, 40]> d = sub(x = x, y = m); tensor<fp32, [64, 40]> y = mul(x = d, y = d);"}},
     {.pass = "unit_blocks",
      .own = {.inputs = "tensor<fp32, [131, 700]> x, tensor<fp32, [131, 700]> z",
              .body = "tensor<fp32, [131, 700]> s = add(x = x, y = z);"

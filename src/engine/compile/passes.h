@@ -31,22 +31,12 @@ typedef struct mw__pass {
     mw__buffer *buffers;
     size_t buffer_count;
     int partitions; /* that the plan is for: a step that is run beforehand has the bits that it would have there */
-    struct mw__planner *planner; /* whose these are; it may get more buffers */
+    struct mw__planner *planner;            /* whose these are; it may get more buffers */
+    const mw__pass_log *log;                /* or NULL */
+    const struct mw__fuse_weights *weights; /* of the way by which steps are joined (fuse/cost.h) */
 } mw__pass;
 
 /* Steps in the order of the text; afterwards fewer: those on constants alone have run, their results are constants. */
 mw_status mw__plan_fold_steps(const mw__pass *pass, mw__step **steps, size_t *step_count, mw_error *err);
-
-/* Large products that only the update reads, behind the flag that is made of all gradients, move there. */
-mw_status mw__defer_products(const mw__pass *pass, mw_error *err);
-
-/* Steps that can do more to their results take what is done to each of them behind (engine/core/tail.h). */
-mw_status mw__attach_tails(const mw__pass *pass, mw_error *err);
-
-/* The planner's steps, in the order of the text; afterwards fewer. */
-mw_status mw__fuse_steps(const mw__pass *pass, mw_error *err);
-
-/* The same, afterwards: runs of steps over the same units become one that runs them by blocks of these. */
-mw_status mw__fuse_loop_tiles(const mw__pass *pass, mw_error *err);
 
 #endif

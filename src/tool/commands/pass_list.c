@@ -36,7 +36,8 @@ static const list_row passes[] = {
 
 /* What belongs to a pass: what it finds out, and what it applies. */
 static const list_row rules[] = {
-#define MW_ANALYSIS(id, pass, need, sentence) {NULL, "analysis", #id, #pass, (need) == REQUIRED, sentence},
+#define MW_PASS_PART(id, pass, need, sentence) {NULL, "part", #id, #pass, (need) == REQUIRED, sentence},
+#define MW_ANALYSIS(id, pass, need, sentence)  {NULL, "analysis", #id, #pass, (need) == REQUIRED, sentence},
 #include "passes/pipeline.def"
 #define MW_REWRITE(id, pass, flags, roots, guard, emit, reason, wants)                                                 \
     {NULL, "rewrite", #id, #pass, ((flags)&MW__RULE_REQUIRED) != 0, reason},

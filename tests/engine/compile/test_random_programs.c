@@ -1,8 +1,8 @@
 /* Random small programs with random state: the program with outputs on the memory of inputs, run by the team, must give
  * the bytes of the same program with a buffer for every value (so that nothing is placed, delayed or done in place),
- * without fused fusion groups, run by one thread, with the state copied by the host after each step. A failing program
- * is shrunk and printed with its seed; MW_TEST_SEED and MW_TEST_PROGRAMS choose others; MW_NIGHTLY=1 checks thousands.
- * A third are fp16, half of these as on the ANE. */
+ * without steps that are joined, run by one thread, with the state copied by the host after each step. A failing
+ * program is shrunk and printed with its seed; MW_TEST_SEED and MW_TEST_PROGRAMS choose others; MW_NIGHTLY=1 checks
+ * thousands. A third are fp16, half of these as on the ANE. */
 #include "base/number/random.h"
 #include "engine/run.h"
 #include "support/check.h"
@@ -65,6 +65,20 @@ typedef struct program {
     bool output[VALUES_MAX];
     int state[VALUES_MAX]; /* the input whose memory the output takes, or -1 */
 } program;
+
+/* The ways of joining steps, of which each program leaves one out; a name that is empty leaves out none. */
+enum { OPTIONAL, REQUIRED };
+static const struct {
+    const char *name;
+    int need;
+} ways[] = {
+    {"", OPTIONAL},
+#define MW_PASS_JOIN(id, need, ...)       {#id, need},
+#define MW_PASS_PART(id, pass, need, ...) {#id, need},
+#include "passes/pipeline.def"
+};
+
+static const char *left_out = "";
 
 /* ---- making ---- */
 
@@ -290,6 +304,7 @@ static bool open_program(run_program *r, const program *p, bool separate, uint64
     put_program(t, p, separate);
     run_set("MW_ENGINE_WAKE", separate ? "1000000000" : "0");
     run_set("MW_ENGINE_FUSE", separate ? "0" : "1");
+    run_set("MW_PASSES_OFF", separate ? "" : left_out);
     bool good = run_open(r, t->data, p->mask, threads);
     free(t);
     char name[16];
@@ -415,8 +430,8 @@ static void report(program p, uint64_t threads, uint64_t seed)
     for (int v = 0; v < p.input_count + p.op_count; v++)
         if (p.output[v] && p.state[v] >= 0)
             put(t, "output v%d on input v%d\n", v, p.state[v]);
-    check_note(false, __FILE__, __LINE__, "seed %llu, %llu threads, mask %llu:\n%s", (unsigned long long)seed,
-               (unsigned long long)threads, (unsigned long long)p.mask, t->data);
+    check_note(false, __FILE__, __LINE__, "seed %llu, %llu threads, mask %llu, without \"%s\":\n%s",
+               (unsigned long long)seed, (unsigned long long)threads, (unsigned long long)p.mask, left_out, t->data);
     free(t);
 }
 
@@ -433,6 +448,8 @@ static void test_aliased_programs_equal_separate_ones(void)
         mw__random random = {.seed = seed};
         const program p = make_program(&random);
         const uint64_t threads = 1 + seed % PARTITIONS_MAX;
+        const size_t way = (size_t)(seed / 2 % (2 * sizeof ways / sizeof *ways)); /* half leave out none */
+        left_out = way < sizeof ways / sizeof *ways && ways[way].need == OPTIONAL ? ways[way].name : "";
         run_set("MW_ENGINE_PROFILE", profiles[seed % (sizeof profiles / sizeof *profiles)]);
         if (!agrees(&p, threads, seed)) {
             report(p, threads, seed);

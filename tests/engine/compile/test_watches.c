@@ -1,5 +1,7 @@
 /* Steps that only look at a buffer stand behind the one that makes it, and finding that place takes time in proportion
  * to the steps: 1000 layers with Adam took 13 s to compile. */
+#include "engine/compile/fuse/ways.h"
+#include "engine/core/planner.h"
 #include "engine/kernels/reduce/within.h"
 #include "support/check.h"
 #include "support/failing.h"
@@ -46,13 +48,28 @@ static void drop(program *p)
     free(p->steps);
 }
 
+static mw_status hoist(program *p, const mw_allocator *allocator, mw_error *err)
+{
+    mw__arena arena;
+    mw__arena_init(&arena, allocator);
+    mw__planner *planner = calloc(1, sizeof *planner);
+    if (planner == NULL)
+        return mw__fail(err, MW_ERROR_MEMORY, "no planner");
+    planner->steps = p->steps, planner->step_count = p->count;
+    const mw__pass pass = {.arena = &arena, .buffer_count = p->buffers, .planner = planner};
+    const mw_status status = mw__fuse_watches(&pass, err);
+    free(planner);
+    mw__arena_deinit(&arena);
+    return status;
+}
+
 static void test_watches_stand_behind_what_they_look_at(void)
 {
     program p;
     mw_error err = {0};
     REQUIRE(make(&p, 5));
     p.all[7].reads[0].buffer = 0; /* a port: nothing makes it */
-    CHECK_INT(mw__hoist_watches(p.steps, p.count, p.buffers, NULL, &err), MW_OK);
+    CHECK_INT(hoist(&p, NULL, &err), MW_OK);
     static const int wanted[] = {0, 10, 5, 1, 11, 6, 2, 12, 3, 13, 8, 4, 14, 9, 7}; /* the later watch first */
     for (int s = 0; s < 15; s++)
         CHECK_INT(p.steps[s] - p.all, wanted[s]);
@@ -66,7 +83,7 @@ static double hoisting_seconds(size_t makers)
     if (!make(&p, makers))
         return 0;
     const clock_t before = clock();
-    mw__hoist_watches(p.steps, p.count, p.buffers, NULL, &err);
+    hoist(&p, NULL, &err);
     const double seconds = (double)(clock() - before) / CLOCKS_PER_SEC;
     CHECK_OK(err);
     drop(&p);
@@ -87,7 +104,7 @@ static void test_a_failed_allocation_leaves_the_steps(void)
         const mw_allocator allocator = failing_allocator_of(&failing);
         mw_error err = {0};
         REQUIRE(make(&p, 4));
-        CHECK_INT(mw__hoist_watches(p.steps, p.count, p.buffers, &allocator, &err), MW_ERROR_MEMORY);
+        CHECK_INT(hoist(&p, &allocator, &err), MW_ERROR_MEMORY);
         for (size_t s = 0; s < p.count; s++)
             CHECK(p.steps[s] == &p.all[s]);
         CHECK_INT(failing.live, 0);

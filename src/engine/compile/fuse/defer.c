@@ -1,14 +1,13 @@
 /* Gradients wait for the flag of a training step, which is made of all of them, and so all are in memory at once. A
  * large one that is a product of two smaller tensors is computed behind the flag instead, where its update is the only
  * one to read it: of the factors is told whether it is within its limit (kernels/within_factors.c). */
-#include "engine/compile/passes.h"
+#include "engine/compile/fuse/ways.h"
 #include "engine/core/planner.h"
 #include "engine/kernels/reduce/within.h"
 
 #include <string.h>
 
-#define LARGE_BYTES (1 << 20) /* of a result that may wait */
-#define NONE        UINT32_MAX
+#define NONE UINT32_MAX
 
 typedef struct deferrer {
     const mw__pass *pass;
@@ -31,12 +30,12 @@ static void note_step(deferrer *d, uint32_t s)
     }
     for (size_t i = 0; i < step->read_count; i++) {
         const uint32_t buffer = step->reads[i].buffer;
-        if (mw__step_as_check(step) != NULL)
+        if (step->fusion.kind == MW__STEP_CHECK)
             d->watches[buffer] = d->watches[buffer] == 0 ? 1 : 2;
         else if (d->reader[buffer] == NONE)
             d->reader[buffer] = s;
     }
-    d->gate = mw__step_as_check(step) != NULL ? s : d->gate;
+    d->gate = step->fusion.kind == MW__STEP_CHECK ? s : d->gate;
 }
 
 static bool is_local(const deferrer *d, uint32_t buffer)
@@ -48,21 +47,22 @@ static bool is_local(const deferrer *d, uint32_t buffer)
 static bool is_worth_it(const deferrer *d, const mw__step *product)
 {
     const mw__buffer *buffers = d->pass->planner->buffers;
-    const size_t size = buffers[product->writes[0].buffer].size;
     const size_t factors = buffers[product->reads[0].buffer].size + buffers[product->reads[1].buffer].size;
-    return size >= LARGE_BYTES && size / 2 >= factors;
+    const mw__fuse_terms terms = {
+        .saved = (double)buffers[product->writes[0].buffer].size, .held = (double)factors, .fewer = 1.0};
+    return mw__fuse_pays(d->pass->weights, &terms);
 }
 
 /* The product whose result the step at `s` watches, if it can wait. */
 static mw__step *find_product(const deferrer *d, uint32_t s)
 {
     const mw__step *watch = d->steps[s];
-    const uint32_t buffer = mw__step_as_check(watch) != NULL ? watch->reads[0].buffer : 0;
-    if (mw__step_as_check(watch) == NULL || !is_local(d, buffer) || d->watches[buffer] != 1 ||
+    const uint32_t buffer = watch->fusion.kind == MW__STEP_CHECK ? watch->reads[0].buffer : 0;
+    if (watch->fusion.kind != MW__STEP_CHECK || !is_local(d, buffer) || d->watches[buffer] != 1 ||
         d->reader[buffer] == NONE || d->reader[buffer] < d->gate)
         return NULL;
     mw__step *product = d->steps[d->maker[buffer]];
-    return mw__step_as_factors(product) != NULL && product->grain == 1 && product->write_count == 1 &&
+    return product->fusion.kind == MW__STEP_PRODUCT && product->grain == 1 && product->write_count == 1 &&
                    product->read_count == 2 && product->writes[0].access == MW__ROWS &&
                    is_local(d, product->reads[0].buffer) && is_local(d, product->reads[1].buffer) &&
                    is_worth_it(d, product)
@@ -128,7 +128,7 @@ static mw_status run_deferral(deferrer *d, mw__arena *scratch)
     return move(d, scratch);
 }
 
-mw_status mw__defer_products(const mw__pass *pass, mw_error *err)
+mw_status mw__fuse_deferred(const mw__pass *pass, mw_error *err)
 {
     deferrer d = {.pass = pass, .steps = pass->planner->steps, .count = pass->planner->step_count, .err = err};
     mw__arena scratch;

@@ -7,7 +7,6 @@
 #include <string.h>
 
 #define OPEN_GROUPS  16
-#define LARGE        65536 /* elements: steps over so many gain nothing by standing in one group, unless they share one */
 #define WHOLE_CODE   7
 #define WATCHED_CODE 4 /* momentum has as many, Adam's first mean has 3 */
 #define NONE         UINT32_MAX
@@ -153,12 +152,22 @@ static bool shares_tensor(const mw__fuse_group *fused, const mw__step *step)
     return false;
 }
 
-/* Whether it may stand with what it has nothing to do with. Of large tensors only choices by one truth do: a state's
- * updates may stand between each other in the text, as those of the parts of a split one, and are one group each. */
+static double bytes_of(const mw__element *element) { return (double)element->count * sizeof(float); }
+
+/* Whether it may stand with what it has nothing to do with, but that they may read one tensor. Of large tensors that
+ * share none only choices by one truth do, which touch half of what they name: a state's updates may stand between each
+ * other in the text, as those of the parts of a split one, and are one group each. */
 static bool is_worth_joining(const fuser *f, uint32_t index, const mw__step *step)
 {
-    const bool large = mw__step_as_element(step)->count >= LARGE && mw__step_as_element(step)->select == NULL;
-    return !is_whole(f, &f->open[index]) && (!large || shares_tensor(&f->open[index], step));
+    const mw__fuse_group *group = &f->open[index];
+    const mw__element *element = mw__step_as_element(step);
+    mw__fuse_terms terms = {.spent = element->select == NULL ? bytes_of(element) : 0.0, .fewer = 1.0};
+    if (is_whole(f, group))
+        return false;
+    if (mw__fuse_pays(f->pass->weights, &terms))
+        return true;
+    terms.saved = shares_tensor(group, step) ? bytes_of(element) : 0.0;
+    return mw__fuse_pays(f->pass->weights, &terms);
 }
 
 /* The first open group that the step fits into, of those whose values it reads. */
@@ -221,12 +230,13 @@ static mw_status find_slot(fuser *f, uint32_t *out)
 static void join_step(fuser *f, uint32_t index, mw__step *step)
 {
     mw__fuse_group *fused = &f->open[index];
-    for (int i = 0; i < mw__step_as_element(step)->operand_count; i++) {
-        const mw__element_operand *operand = &mw__step_as_element(step)->operand[i];
+    const mw__element *element = mw__step_as_element(step);
+    for (int i = 0; i < element->operand_count; i++) {
+        const mw__element_operand *operand = &element->operand[i];
         if (f->maker[operand->buffer] != index && !mw__fuse_reads(fused, operand))
             fused->reads[fused->read_count++] = *operand;
     }
-    fused->elements = mw__step_as_element(step)->count;
+    fused->elements = element->count;
     fused->steps[fused->count++] = step;
     f->maker[step->writes[0].buffer] = index;
 }
@@ -264,12 +274,14 @@ static void merge(fuser *f, uint32_t a, uint32_t b)
     }
 }
 
-/* Groups of large tensors that the step reads become one. */
+/* Groups of large tensors that the step reads become one: each of the tensors between is then stored or loaded less. */
 static void merge_sources(fuser *f, const mw__step *step)
 {
     const mw__element *element = mw__step_as_element(step);
+    const mw__fuse_terms terms = {.saved = element != NULL ? bytes_of(element) : 0.0};
+    const int operands = element != NULL && mw__fuse_pays(f->pass->weights, &terms) ? element->operand_count : 0;
     uint32_t first = NONE;
-    for (int i = 0; element != NULL && element->count >= LARGE && i < element->operand_count; i++) {
+    for (int i = 0; i < operands; i++) {
         const uint32_t maker = f->maker[element->operand[i].buffer];
         if (maker == NONE || maker == first || element->operand[i].period != element->count)
             continue;
@@ -289,12 +301,13 @@ static mw__fused_view view_of(const mw__sum *sum)
                          : (mw__fused_view){.planes = sum->planes, .units = sum->results, .run = sum->run};
 }
 
-/* Shares of the units, or of the rows of a partial column sum, are even enough. */
+/* Shares of the units, or of the rows of a partial column sum, are even enough; the sum is then a step fewer. */
 static bool is_shared(const fuser *f, const mw__sum *sum)
 {
     const int64_t partitions = f->pass->partitions, units = view_of(sum).units;
     const int64_t shares = sum->run == 1 ? (units + 63) / 64 : units;
-    return partitions == 1 || shares >= 4 * partitions || shares % partitions == 0;
+    const bool even = partitions == 1 || shares >= 4 * partitions || shares % partitions == 0;
+    return mw__fuse_pays(f->pass->weights, &(mw__fuse_terms){.idle = !even, .fewer = 1.0});
 }
 
 static mw__element_operand summand(const mw__step *step)
@@ -348,7 +361,7 @@ static void join_sum(fuser *f, uint32_t index, mw__step *step)
 /* The open fusion group that makes what the step looks at and has room for what it says; NONE if there is none. */
 static uint32_t find_watched(const fuser *f, const mw__step *step)
 {
-    const uint32_t index = mw__step_as_check(step) != NULL ? f->maker[step->reads[0].buffer] : NONE;
+    const uint32_t index = step->fusion.kind == MW__STEP_CHECK ? f->maker[step->reads[0].buffer] : NONE;
     if (index == NONE || f->open[index].sum_count > 0)
         return NONE;
     const mw__fuse_group *fused = &f->open[index];
@@ -370,8 +383,9 @@ static void watch(fuser *f, uint32_t index, mw__step *step)
 /* A tensor of one number is that number, wherever it stands. The step by itself reads the tensor. */
 static void read_splats(const fuser *f, const mw__step *step)
 {
-    for (int i = 0; mw__step_as_element(step) != NULL && i < mw__step_as_element(step)->operand_count; i++) {
-        mw__element_operand *operand = &mw__step_as_element(step)->operand[i];
+    mw__element *element = mw__step_as_element(step);
+    for (int i = 0; element != NULL && i < element->operand_count; i++) {
+        mw__element_operand *operand = &element->operand[i];
         if (f->splat[operand->buffer] != 0)
             *operand = (mw__element_operand){
                 .buffer = f->splat[operand->buffer], .dtype = operand->dtype, .inner = 1, .period = 1};
@@ -406,16 +420,19 @@ static mw_status take_step(fuser *f, mw__step *step)
         watch(f, watched, step);
         return MW_OK;
     }
-    const bool sums = mw__step_as_sum(step) != NULL && is_shared(f, mw__step_as_sum(step));
+    const bool sums = step->fusion.kind == MW__STEP_REDUCTION && !mw__pass_is_off(f->pass->log, MW__RULE_sums) &&
+                      is_shared(f, mw__step_as_sum(step));
     if (step->write_count > 0)
         f->place[step->writes[0].buffer] = f->places++;
     merge_sources(f, step);
-    uint32_t index = mw__step_as_element(step) != NULL ? find_group(f, step) : sums ? find_sum_group(f, step) : NONE;
+    uint32_t index = step->fusion.kind == MW__STEP_ELEMENT ? find_group(f, step)
+                     : sums                                ? find_sum_group(f, step)
+                                                           : NONE;
     MW_TRY(close_sources(f, step, index));
     for (size_t i = 0; i < step->read_count; i++)
         if (f->readers[step->reads[i].buffer] != NONE)
             f->readers[step->reads[i].buffer]--;
-    if (mw__step_as_element(step) == NULL && !sums) {
+    if (step->fusion.kind != MW__STEP_ELEMENT && !sums) {
         f->items[f->count++] = (mw__fuse_item){.step = step};
         return close_idle(f, step);
     }
@@ -455,7 +472,7 @@ static mw_status fuse_all(fuser *f, mw__step **steps, size_t step_count)
     return mw__fuse_emit(f->pass, f->items, f->count, f->scratch, f->err);
 }
 
-mw_status mw__fuse_steps(const mw__pass *pass, mw_error *err)
+mw_status mw__fuse_groups(const mw__pass *pass, mw_error *err)
 {
     mw__planner *planner = pass->planner;
     const size_t buffer_count = pass->buffer_count;

@@ -3,7 +3,7 @@
 #ifndef MW__ENGINE_COMPILE_FUSE_FUSE_H
 #define MW__ENGINE_COMPILE_FUSE_FUSE_H
 
-#include "engine/compile/passes.h"
+#include "engine/compile/fuse/ways.h"
 #include "engine/kernels/fused/fused.h"
 
 typedef struct mw__fuse_group {

@@ -4,17 +4,16 @@
  *
  * Steps are taken in the order in which they stand. A run is open for those that read what it makes, or what it reads
  * too, until another step touches what it makes or writes what it reads; it then stands where its last step stood. */
-#include "engine/compile/passes.h"
+#include "engine/compile/fuse/ways.h"
 #include "engine/core/planner.h"
 #include "engine/kernels/fused/fused.h"
 
 #include <string.h>
 
-#define OPEN_RUNS   8
-#define STAGES      24
-#define WINDOW      16           /* steps after which a run closes that none has joined */
-#define LARGE_BYTES (256 * 1024) /* of a tensor that is worth reading once instead of twice */
-#define NONE        UINT32_MAX
+#define OPEN_RUNS 8
+#define STAGES    24
+#define WINDOW    16 /* steps after which a run closes that none has joined */
+#define NONE      UINT32_MAX
 
 typedef struct run {
     mw__step *stages[STAGES];
@@ -93,7 +92,8 @@ static bool follows(const run *r, const mw__step *step)
 /* By rows, and worth to be read once. */
 static bool is_large(const blocker *b, const mw__step_operand *operand)
 {
-    return operand->access == MW__ROWS && b->pass->planner->buffers[operand->buffer].size >= LARGE_BYTES;
+    const mw__fuse_terms terms = {.saved = (double)b->pass->planner->buffers[operand->buffer].size};
+    return operand->access == MW__ROWS && mw__fuse_pays(b->pass->weights, &terms);
 }
 
 static bool shares_read(const blocker *b, const run *r, const mw__step *step)
@@ -188,7 +188,7 @@ static bool begin_run(const blocker *b, uint32_t at, run *out)
 {
     mw__step *step = b->steps[at];
     if (step->span < 1 || step->units < 2 || step->units % step->span != 0 || step->nested != NULL || step->varies ||
-        step->prepares || mw__step_as_check(step) != NULL || !is_narrow(step))
+        step->prepares || step->fusion.kind == MW__STEP_CHECK || !is_narrow(step))
         return false;
     *out = (run){.origins = {at}, .origin_count = 1, .units = step->units / step->span};
     const size_t stages = mw__unit_chain_stages(step);
@@ -314,19 +314,19 @@ static mw_status take_step(const blocker *b, uint32_t at)
 
 /* ---- sums that stand far behind what they read ---- */
 
-#define SUMMED 16 /* times as large as its sums is what is worth it */
-
 /* The large operand of which the step makes little, unit by unit; NULL if there is none. */
 static const mw__step_operand *summed_by(const blocker *b, const mw__step *step)
 {
     if (step->span != 1 || step->write_count != 1 || step->nested != NULL || step->varies ||
-        mw__step_as_check(step) != NULL)
+        step->fusion.kind == MW__STEP_CHECK)
         return NULL;
     const mw__buffer *buffers = b->pass->planner->buffers;
-    const size_t made = buffers[step->writes[0].buffer].size;
-    for (size_t i = 0; i < step->read_count; i++)
-        if (is_large(b, &step->reads[i]) && buffers[step->reads[i].buffer].size / SUMMED >= made)
+    mw__fuse_terms terms = {.held = (double)buffers[step->writes[0].buffer].size, .fewer = 1.0};
+    for (size_t i = 0; i < step->read_count; i++) {
+        terms.saved = (double)buffers[step->reads[i].buffer].size;
+        if (step->reads[i].access == MW__ROWS && mw__fuse_pays(b->pass->weights, &terms))
             return &step->reads[i];
+    }
     return NULL;
 }
 
@@ -387,7 +387,7 @@ static mw_status block_all(const blocker *b)
     return MW_OK;
 }
 
-mw_status mw__fuse_loop_tiles(const mw__pass *pass, mw_error *err)
+mw_status mw__fuse_blocks(const mw__pass *pass, mw_error *err)
 {
     mw__planner *planner = pass->planner;
     mw__arena scratch;

@@ -5,10 +5,9 @@
 
 #include <string.h>
 
-#define STAGES      12
-#define SMALL_BYTES (256 * 1024) /* of a step that waits for the end of a chain which it does not join */
-#define RECIPE      6            /* steps that are done again rather than stored */
-#define CHEAP       4.0          /* additions of such a step */
+#define STAGES 12
+#define RECIPE 6   /* steps that are done again rather than stored */
+#define STORED 4.0 /* additions in whose time an element is stored and loaded */
 
 /* What a buffer is to the open chain. */
 enum { APART, FULL, UNIT, BEHIND };
@@ -166,6 +165,13 @@ static bool makes(mw__step *const *steps, size_t count, uint32_t buffer)
     return false;
 }
 
+/* Whether it takes no longer to compute it again. */
+static bool is_cheap(const linker *l, const mw__element *element)
+{
+    const mw__fuse_terms terms = {.spared = STORED, .again = element->additions, .fewer = 1.0};
+    return mw__fuse_pays(l->pass->weights, &terms);
+}
+
 /* The steps before `stage` that make the buffer, and what they need that is not stored either; false if they are many
  * or not cheap. */
 static bool collect(const linker *l, size_t stage, uint32_t buffer, recipe *out)
@@ -173,10 +179,11 @@ static bool collect(const linker *l, size_t stage, uint32_t buffer, recipe *out)
     mw__step *step = maker_of(l, stage, buffer);
     if (makes(out->steps, out->count, buffer))
         return true;
-    if (step == NULL || mw__step_as_element(step)->additions > CHEAP || mw__step_as_element(step)->dtype == MW_F16)
+    const mw__element *element = step != NULL ? mw__step_as_element(step) : NULL;
+    if (element == NULL || !is_cheap(l, element) || element->dtype == MW_F16)
         return false;
-    for (int i = 0; i < mw__step_as_element(step)->operand_count; i++) {
-        const uint32_t operand = mw__step_as_element(step)->operand[i].buffer;
+    for (int i = 0; i < element->operand_count; i++) {
+        const uint32_t operand = element->operand[i].buffer;
         const bool stored = l->made[operand] == FULL && !is_inner(l, operand);
         if (l->made[operand] == FULL && !stored && !collect(l, stage, operand, out))
             return false;
@@ -316,24 +323,30 @@ static mw_status close_chain(linker *l)
     return MW_OK;
 }
 
-static bool is_small(const linker *l, const mw__fuse_item *item)
+static double bytes_of(const linker *l, const mw__fuse_item *item)
 {
     double bytes = 0.0;
     if (item->group != NULL)
-        return (double)item->group->elements * sizeof(float) <= SMALL_BYTES;
-    if (item->step->nested != NULL)
-        return false;
+        return (double)item->group->elements * sizeof(float);
     for (size_t i = 0; i < item->step->read_count; i++)
         bytes += (double)l->pass->buffers[item->step->reads[i].buffer].size;
     for (size_t i = 0; i < item->step->write_count; i++)
         bytes += (double)l->pass->buffers[item->step->writes[i].buffer].size;
-    return bytes <= SMALL_BYTES;
+    return bytes;
+}
+
+/* Whether it waits for the end of a chain that it does not join: what it reads is then still in a cache. */
+static bool may_wait(const linker *l, const mw__fuse_item *item)
+{
+    const mw__fuse_terms terms = {.spent = bytes_of(l, item), .fewer = 1.0};
+    return (item->group != NULL || item->step->nested == NULL) && mw__fuse_pays(l->pass->weights, &terms);
 }
 
 static mw_status begin_or_put(linker *l, const mw__fuse_item *item)
 {
     const mw__fuse_group *group = item->group;
-    if (group == NULL || group->sum_count == 0 || group->watch_count > 0)
+    if (group == NULL || group->sum_count == 0 || group->watch_count > 0 ||
+        mw__pass_is_off(l->pass->log, MW__RULE_chains))
         return put_items(l, item, 1);
     l->view = group->view;
     join_item(l, item);
@@ -350,7 +363,7 @@ static mw_status take_item(linker *l, const mw__fuse_item *item)
     }
     if (!depends(l, item))
         return put_items(l, item, 1);
-    if (is_small(l, item)) {
+    if (may_wait(l, item)) {
         mark(l, item, BEHIND);
         l->behind[l->behind_count++] = *item;
         return MW_OK;

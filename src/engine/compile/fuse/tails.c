@@ -1,7 +1,7 @@
 /* Gives convolutions and products what is done to each of their results afterwards: a function of one number, or a sum
  * with another tensor (engine/core/tail.h). The steps that did it are gone, and a tensor between the two is never
  * stored. */
-#include "engine/compile/passes.h"
+#include "engine/compile/fuse/ways.h"
 #include "engine/core/planner.h"
 #include "engine/core/tail.h"
 #include "engine/kernels/fused/fused.h"
@@ -75,12 +75,19 @@ static bool is_before(const attaching *a, uint32_t buffer, size_t at)
     return a->maker[buffer] == NONE || a->maker[buffer] < at;
 }
 
+/* Doing it in the kernel's short runs takes no longer than storing and loading the tensor between. */
+static bool is_worth_it(const attaching *a, const mw__tail *tail, const mw__element *element)
+{
+    const mw__fuse_terms terms = {.spared = tail->most, .again = element->additions, .fewer = 1.0};
+    return mw__fuse_pays(a->pass->weights, &terms);
+}
+
 static bool may_take(const attaching *a, const mw__step *step, const mw__step *late)
 {
     const mw__buffer *buffers = a->pass->planner->buffers;
     const mw__element *element = mw__step_as_element(late);
     return element != NULL && late->write_count == 1 && !late->varies && step->fusion.tail->count < MW__TAIL_MOST &&
-           element->additions <= step->fusion.tail->most &&
+           is_worth_it(a, step->fusion.tail, element) &&
            buffers[step->writes[0].buffer].size == (size_t)element->count * sizeof(float) &&
            buffers[late->writes[0].buffer].size == buffers[step->writes[0].buffer].size;
 }
@@ -159,7 +166,7 @@ static mw_status attach_all(attaching *a)
     return MW_OK;
 }
 
-mw_status mw__attach_tails(const mw__pass *pass, mw_error *err)
+mw_status mw__fuse_tails(const mw__pass *pass, mw_error *err)
 {
     mw__planner *planner = pass->planner;
     mw__arena scratch;

@@ -1,14 +1,14 @@
 /* Turns a function into steps over buffers, with the help of the kernel families (core/step.h). Gives outputs memory of
  * their own and drops steps that no output needs. Addresses come later, in run/encode.c. */
 #include "engine/compile/compiled.h"
+#include "engine/compile/fuse/schedule.h"
 #include "engine/compile/passes.h"
 #include "engine/compile/patterns/patterns.h"
-#include "engine/compile/plan/step_pass.h"
+#include "engine/compile/step_pass.h"
 #include "engine/core/planner.h"
 #include "engine/kernels/fused/fused.h"
 #include "engine/kernels/kernel_table.h"
 #include "engine/kernels/math/round.h"
-#include "engine/kernels/reduce/within.h"
 #include "graph/constants/compressed.h"
 
 #include <assert.h>
@@ -16,7 +16,7 @@
 #include <string.h>
 
 /* The function on its way, beside what the kernels fill. */
-typedef struct mw__plan_driver {
+typedef struct driver {
     mw__planner planner;
     const mw__plan_request *request;
     mw__program *program;
@@ -178,9 +178,10 @@ static void rename_buffer(mw__planner *planner, uint32_t from, uint32_t to, size
         for (size_t i = 0; i < step->write_count; i++)
             if (step->writes[i].buffer == from)
                 step->writes[i].buffer = to;
-        for (int i = 0; mw__step_as_element(step) != NULL && i < mw__step_as_element(step)->operand_count; i++)
-            if (mw__step_as_element(step)->operand[i].buffer == from)
-                mw__step_as_element(step)->operand[i].buffer = to;
+        mw__element *element = mw__step_as_element(step);
+        for (int i = 0; element != NULL && i < element->operand_count; i++)
+            if (element->operand[i].buffer == from)
+                element->operand[i].buffer = to;
     }
 }
 
@@ -351,66 +352,26 @@ static mw_status drop_dead_steps(driver *d, mw_error *err)
     return d->planner.step_count > 0 ? keep_needed_steps(&d->planner, err) : MW_OK;
 }
 
-static mw_status hoist_watches(driver *d, mw_error *err)
-{
-    mw__planner *planner = &d->planner;
-    return mw__hoist_watches(planner->steps, planner->step_count, planner->buffer_count, planner->arena->allocator,
-                             err);
-}
-
-static mw__pass pass_over(driver *d)
-{
-    mw__planner *planner = &d->planner;
-    return (mw__pass){.arena = planner->arena,
-                      .config = planner->config,
-                      .buffers = planner->buffers,
-                      .buffer_count = planner->buffer_count,
-                      .partitions = planner->partitions,
-                      .planner = planner};
-}
-
 static mw_status fold_steps(driver *d, mw_error *err)
 {
-    const mw__pass pass = pass_over(d);
-    return mw__plan_fold_steps(&pass, d->planner.steps, &d->planner.step_count, err);
+    mw__planner *planner = &d->planner;
+    const mw__pass pass = {.arena = planner->arena,
+                           .config = planner->config,
+                           .buffers = planner->buffers,
+                           .buffer_count = planner->buffer_count,
+                           .partitions = planner->partitions,
+                           .planner = planner};
+    return mw__plan_fold_steps(&pass, planner->steps, &planner->step_count, err);
 }
 
-static mw_status defer_products(driver *d, mw_error *err)
-{
-    const mw__pass pass = pass_over(d);
-    return mw__defer_products(&pass, err);
-}
-
-static mw_status attach_tails(driver *d, mw_error *err)
-{
-    const mw__pass pass = pass_over(d);
-    return mw__attach_tails(&pass, err);
-}
-
-static mw_status fuse_steps(driver *d, mw_error *err)
-{
-    const mw__pass pass = pass_over(d);
-    return mw__fuse_steps(&pass, err);
-}
-
-static mw_status fuse_loop_tiles(driver *d, mw_error *err)
-{
-    const mw__pass pass = pass_over(d);
-    return mw__fuse_loop_tiles(&pass, err);
-}
-
-static const mw__step_pass passes[] = {
+static const struct {
+    mw__step_pass pass;
+    mw_status (*run)(driver *d, mw_error *err);
+} passes[] = {
 #define MW_PASS_STEPS(id, need, function, invariant, sentence)                                                         \
-    {MW__RULE_##id, function, mw__steps_##invariant, #invariant},
+    {{MW__RULE_##id, mw__steps_##invariant, #invariant}, function},
 #include "passes/pipeline.def"
 };
-
-/* MW_ENGINE_FUSE=0 leaves out all that can be, but for patterns, which say so of each operation. */
-static bool is_left_out(const driver *d, mw__rule_id id)
-{
-    const bool optional = (mw__pass_rule_of(id)->flags & MW__RULE_REQUIRED) == 0 && id != MW__RULE_patterns;
-    return mw__pass_is_off(d->request->log, id) || (optional && !d->planner.config->fuse);
-}
 
 static mw_status run_planner(driver *d, mw_error *err)
 {
@@ -421,11 +382,12 @@ static mw_status run_planner(driver *d, mw_error *err)
     MW_TRY(add_ports(d, err));
     for (size_t i = 0; i < sizeof passes / sizeof *passes; i++) {
         mw__step_run run;
-        MW_TRY(mw__step_pass_begin(&run, d->request, planner, &passes[i], err));
-        if (!is_left_out(d, passes[i].id))
+        MW_TRY(mw__step_pass_begin(&run, d->request, planner, &passes[i].pass, err));
+        if (!mw__step_pass_is_off(d->request, passes[i].pass.id))
             MW_TRY(passes[i].run(d, err));
         MW_TRY(mw__step_pass_end(&run, planner, err));
     }
+    MW_TRY(mw__fuse_schedule(d->request, planner, err));
     return keep_plan(d, err);
 }
 

@@ -59,58 +59,6 @@ static void watch_run(const mw__kernel_call *call)
     mw__finite_check_write(call->out[0], call->begin, call->end, !within);
 }
 
-/* Steps as a list: place p stands for step p - 1, 0 for the list's head. */
-typedef struct chain {
-    uint32_t *next;  /* by place */
-    uint32_t *maker; /* by buffer: place of the last step that writes it, 0 = none */
-} chain;
-
-static void link_steps(const chain *c, mw__step *const *steps, uint32_t count)
-{
-    uint32_t tail = 0;
-    for (uint32_t place = 1; place <= count; place++) {
-        const mw__step *step = steps[place - 1];
-        const uint32_t maker =
-            mw__step_as_check(step) != NULL ? c->maker[step->reads[0].buffer] : 0; /* 0: it reads a port */
-        const uint32_t before = maker != 0 ? maker : tail;
-        c->next[place] = c->next[before];
-        c->next[before] = place;
-        tail = before == tail ? place : tail;
-        for (size_t i = 0; i < step->write_count; i++)
-            c->maker[step->writes[i].buffer] = place;
-    }
-}
-
-static bool has_watches(mw__step *const *steps, size_t count)
-{
-    for (size_t s = 0; s < count; s++)
-        if (mw__step_as_check(steps[s]) != NULL)
-            return true;
-    return false;
-}
-
-mw_status mw__hoist_watches(mw__step **steps, size_t count, size_t buffer_count, const mw_allocator *heap,
-                            mw_error *err)
-{
-    if (!has_watches(steps, count))
-        return MW_OK;
-    const chain c = {.next = mw__alloc(heap, count + 1, sizeof *c.next, err),
-                     .maker = mw__alloc(heap, buffer_count, sizeof *c.maker, err)};
-    mw__step **moved = mw__alloc(heap, count, sizeof *moved, err);
-    const bool good = c.next != NULL && c.maker != NULL && moved != NULL;
-    if (good) {
-        link_steps(&c, steps, (uint32_t)count);
-        size_t to = 0;
-        for (uint32_t place = c.next[0]; place != 0; place = c.next[place])
-            moved[to++] = steps[place - 1];
-        memcpy(steps, moved, count * sizeof *steps);
-    }
-    mw__free(heap, c.next);
-    mw__free(heap, c.maker);
-    mw__free(heap, moved);
-    return good ? MW_OK : MW_ERROR_MEMORY;
-}
-
 /* ---- all together ---- */
 
 typedef struct joined {

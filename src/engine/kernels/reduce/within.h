@@ -29,10 +29,6 @@ struct mw__factors {
 mw__step *mw__finite_check_factors(mw__arena *arena, const mw__step *product, const mw__step *watch, mw__level level,
                                    mw_error *err);
 
-/* Moves each such step behind the one that makes what it reads, so that it is read while it is in a cache. */
-mw_status mw__hoist_watches(mw__step **steps, size_t count, size_t buffer_count, const mw_allocator *heap,
-                            mw_error *err);
-
 /* The numbers of the units [begin, end). */
 void mw__finite_check_write(float *out, int64_t begin, int64_t end, bool beyond);
 

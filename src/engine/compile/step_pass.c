@@ -1,4 +1,4 @@
-#include "engine/compile/plan/step_pass.h"
+#include "engine/compile/step_pass.h"
 
 #include "base/text/text.h"
 
@@ -81,6 +81,12 @@ static void print_step(mw__text *text, const mw__planner *planner, const mw__ste
 }
 
 /* ---- a run ---- */
+
+bool mw__step_pass_is_off(const mw__plan_request *request, mw__rule_id id)
+{
+    const bool optional = (mw__pass_rule_of(id)->flags & MW__RULE_REQUIRED) == 0 && id != MW__RULE_patterns;
+    return mw__pass_is_off(request->log, id) || (optional && !request->config->fuse);
+}
 
 /* Operations until there are steps. */
 static size_t count_of(mw__rule_id id, const mw__plan_request *request, const mw__planner *planner)

@@ -1,11 +1,9 @@
 /* Passes to and over steps: what is told of them (passes/log.h), with a line for each step as their text. */
-#ifndef MW__ENGINE_COMPILE_PLAN_STEP_PASS_H
-#define MW__ENGINE_COMPILE_PLAN_STEP_PASS_H
+#ifndef MW__ENGINE_COMPILE_STEP_PASS_H
+#define MW__ENGINE_COMPILE_STEP_PASS_H
 
 #include "engine/compile/passes.h"
 #include "engine/core/planner.h"
-
-struct mw__plan_driver;
 
 typedef bool mw__step_invariant(const mw__planner *planner);
 
@@ -20,10 +18,13 @@ mw_status mw__steps_find_live(const mw__planner *planner, bool **out, mw_error *
 
 typedef struct mw__step_pass {
     mw__rule_id id;
-    mw_status (*run)(struct mw__plan_driver *driver, mw_error *err);
     mw__step_invariant *holds;
     const char *invariant;
 } mw__step_pass;
+
+/* True if it is left out by its name, or by MW_ENGINE_FUSE=0: that leaves out all that can be, but for patterns, which
+ * say so of each operation. */
+bool mw__step_pass_is_off(const mw__plan_request *request, mw__rule_id id);
 
 typedef struct mw__step_run {
     mw__pass_run run;
