@@ -232,6 +232,28 @@ static void choose_work(mw__fused *r)
     }
 }
 
+/* Which operands need no tile: those read in their memory, and numbers of which the first element is enough. */
+static void choose_tiles(mw__fused *r)
+{
+    for (size_t i = 0; i < r->operand_count; i++) {
+        mw__fused_operand *o = &r->operands[i];
+        const bool number = o->one && !o->own && (o->dtype == MW_BOOL || (o->dtype == MW_F32 && o->fed == NULL));
+        o->there = o->form == MW__DIRECT || number;
+        o->step = o->form == MW__DIRECT ? o->size : 0;
+    }
+}
+
+/* Straight-line code is all of it, and nothing waits in a tile. */
+static bool is_whole(const mw__fused *r)
+{
+    bool whole = r->segment_count == 1 && r->segments[0].loop != NULL && r->watch_count == 0 && r->view.units == 0;
+    for (size_t i = 0; i < r->operand_count; i++)
+        whole = whole && r->operands[i].there;
+    for (size_t i = 0; i < r->store_count; i++)
+        whole = whole && r->stores[i].direct;
+    return whole && r->segments[0].out_count == r->store_count;
+}
+
 static size_t last_use(const mw__fused *r, uint16_t value)
 {
     size_t last = 0;
@@ -251,7 +273,7 @@ static size_t place_values(mw__fused *r)
 {
     size_t tiles = 0, until[MW__FUSED_VALUES] = {0}; /* by tile: the instruction after which it is free */
     for (size_t i = 0; i < r->operand_count; i++)
-        if (r->operands[i].form != MW__DIRECT) {
+        if (!r->operands[i].there) {
             until[tiles] = SIZE_MAX;
             r->place[i] = (uint32_t)(tiles++ * MW__TILE_BYTES);
         }
@@ -343,7 +365,11 @@ static void set_extents(mw__fused *fused, mw__step *step, const mw__fused_parts 
 
 static mw__kernel *kernel_of(const mw__fused *fused)
 {
-    return is_gate(fused) ? mw__gate_run : fused->view.units > 0 ? mw__fused_run_view : mw__fused_run;
+    if (is_gate(fused))
+        return mw__gate_run;
+    if (is_whole(fused))
+        return mw__fused_run_whole;
+    return fused->view.units > 0 ? mw__fused_run_view : mw__fused_run;
 }
 
 mw__step *mw__fused_step(mw__arena *arena, const mw__fused_parts *parts, mw_error *err)
@@ -372,6 +398,7 @@ mw__step *mw__fused_step(mw__arena *arena, const mw__fused_parts *parts, mw_erro
         return NULL;
     mw__fused_choose_proof(fused, parts->level);
     choose_work(fused);
+    choose_tiles(fused);
     choose_direct_stores(fused);
     step->run = kernel_of(fused);
     step->report.label = is_gate(fused) ? "gate" : fused->whole != NULL ? fused->whole : "fused";

@@ -18,6 +18,8 @@ typedef struct mw__fused_operand {
     bool one;       /* of a scalar, no instruction needs more than the first element of its tile */
     bool own;       /* a number for each unit of the view */
     bool cold;      /* read in its memory, and by no earlier step of a chain */
+    bool there;     /* a tile is its memory, `step` bytes for each element before it: 0 of one number */
+    size_t step;
     mw_dtype dtype;
     size_t size; /* of an element */
     int64_t inner, period;
@@ -140,6 +142,8 @@ typedef struct mw__fused_totals {
 
 /* The kernel of a fusion group. */
 void mw__fused_run(const mw__kernel_call *call);
+/* That of one whose straight-line code is all of it, with every operand and result in its memory. */
+void mw__fused_run_whole(const mw__kernel_call *call);
 /* That of one with a view. */
 void mw__fused_run_view(const mw__kernel_call *call);
 /* Chooses the loops of its sums. */

@@ -58,8 +58,8 @@ static void spread_operand(const mw__fused_operand *o, const void *data, int64_t
 
 static const void *load_operand(const mw__fused_operand *o, const void *data, int64_t at, int64_t count, float *tile)
 {
-    if (o->form == MW__DIRECT)
-        return (const char *)data + (size_t)at * o->size;
+    if (o->there)
+        return (const char *)data + (size_t)at * o->step;
     if (o->form == MW__WIDEN)
         return mw__tile_read(data, o->dtype, o->fed, at, count, tile);
     if (o->form == MW__SPREAD)
@@ -224,7 +224,7 @@ void mw__fused_fill_scalars(const mw__kernel_call *call, int64_t count)
 {
     const mw__fused *fused = call->block;
     for (size_t i = 0; i < fused->operand_count; i++)
-        if (fused->operands[i].form == MW__SCALAR)
+        if (fused->operands[i].form == MW__SCALAR && !fused->operands[i].there)
             fill_scalar(&fused->operands[i], call->in[i], count, tile_at(call, fused->place[i]));
 }
 
@@ -259,6 +259,23 @@ void mw__fused_run(const mw__kernel_call *call)
     const unsigned beyond = fused->half_range != NULL ? look_or_prove(call, begin, end) : run_tiles(call, begin, end);
     for (size_t i = 0; i < fused->watch_count; i++)
         mw__finite_check_write(call->out[fused->watches[i].write], call->begin, call->end, (beyond >> i & 1u) != 0);
+}
+
+void mw__fused_run_whole(const mw__kernel_call *call)
+{
+    const mw__fused *fused = call->block;
+    const mw__fused_segment *segment = fused->segments;
+    const void *in[MW__STEP_READS];
+    void *out[MW__STEP_WRITES];
+    int64_t begin, end;
+    mw__units_range(call, fused->elements, fused->count, &begin, &end);
+    for (int64_t at = begin; at < end; at += MW__TILE) {
+        for (size_t i = 0; i < segment->in_count; i++)
+            in[i] = (const char *)call->in[segment->in[i]] + (size_t)at * fused->operands[segment->in[i]].step;
+        for (size_t i = 0; i < segment->out_count; i++)
+            out[i] = place_of(call, &fused->code[segment->out[i] - MW__STEP_READS], at);
+        segment->loop(in, out, fused->pq, end - at < MW__TILE ? end - at : MW__TILE);
+    }
 }
 
 static uint16_t chosen_by(const mw__kernel_call *call, const mw__fused_store *s)
