@@ -2,6 +2,7 @@
  * block of them is full, which is multiplied; a step's units are examples where they keep every partition busy, else
  * blocks. */
 #include "base/number/integer.h"
+#include "engine/core/tail.h"
 #include "engine/kernels/winograd/winograd_plan.h"
 
 #include <string.h>
@@ -9,6 +10,7 @@
 #define TILES      28  /* of a block, about */
 #define TILES_MANY 56  /* of many inputs, for which the weight's values come from far */
 #define INPUTS     256 /* so many */
+#define TAIL_MOST  8.0 /* additions: runs are short */
 #define APART      16  /* floats between pairs of points, so that they are not at the same place of the caches */
 
 typedef struct winograd_block {
@@ -20,6 +22,7 @@ typedef struct winograd_block {
     int64_t x_point, y_point; /* floats between pairs of points of V and M */
     bool blocks;              /* a unit is a block; else an example */
     bool has_bias;
+    mw__tail tail;
 } winograd_block;
 
 /* A partition's scratch. */
@@ -87,27 +90,32 @@ static void multiply_block(const winograd_block *s, const float *weight, int64_t
             }
 }
 
-/* Rows of y [side, columns, width] of a vector of outputs to their planes. */
-static void store_rows(const winograd_block *s, const mw__winograd_strip *strip, int64_t channels, const float *frame,
-                       float *planes)
+/* Rows of y [side, columns, width] of a vector of outputs to their planes, of which the first begins at element `at`.
+ */
+static void store_rows(const winograd_block *s, const mw__kernel_call *call, const mw__winograd_strip *strip,
+                       int64_t channels, const float *frame, int64_t at)
 {
     const mw__winograd_shape *h = &s->w.shape;
     const int64_t width = s->w.code->width, area = h->out[0] * h->out[1], pitch = strip->tiles * s->cut.side;
     int64_t rows = mw__i64_min(s->cut.side, h->out[0] - strip->row),
             columns = mw__i64_min(pitch, h->out[1] - strip->column);
-    float *to = planes + strip->row * h->out[1] + strip->column;
+    float *const y = call->out[0];
+    at += strip->row * h->out[1] + strip->column;
     if (columns == h->out[1] && columns == pitch)
         columns *= rows, rows = 1;
-    for (int64_t i = 0; i < rows; i++, to += h->out[1], frame += pitch * width)
+    for (int64_t i = 0; i < rows; i++, at += h->out[1], frame += pitch * width) {
         for (int64_t p = 0; p < columns; p += width) {
             const int64_t here = mw__i64_min(width, columns - p);
-            s->w.turn->transpose(frame + p * width, width, here, channels, here, to + p, area);
+            s->w.turn->transpose(frame + p * width, width, here, channels, here, y + at + p, area);
         }
+        for (int64_t c = 0; s->tail.count > 0 && c < channels; c++)
+            mw__tail_run(&s->tail, 0, call, at + c * area, columns);
+    }
 }
 
 /* A panel of outputs of strips [begin, end). */
-static void finish_panel(const winograd_block *s, int64_t begin, int64_t end, int64_t panel,
-                         const winograd_scratch *scratch, float *y)
+static void finish_panel(const winograd_block *s, const mw__kernel_call *call, int64_t begin, int64_t end,
+                         int64_t panel, const winograd_scratch *scratch)
 {
     const mw__winograd_shape *h = &s->w.shape;
     const int64_t width = s->w.code->width, area = h->out[0] * h->out[1];
@@ -120,8 +128,8 @@ static void finish_panel(const winograd_block *s, int64_t begin, int64_t end, in
             rows[i] = scratch->frame + i * strip.tiles * s->cut.side * width;
         for (int64_t o = 0; o < outputs; o += width) {
             s->w.form->y(m + o, s->y_point, s->w.columns, strip.tiles, scratch->bias + o, rows);
-            store_rows(s, &strip, mw__i64_min(width, outputs - o), scratch->frame,
-                       y + (strip.example * h->outputs + first + o) * area);
+            store_rows(s, call, &strip, mw__i64_min(width, outputs - o), scratch->frame,
+                       (strip.example * h->outputs + first + o) * area);
         }
         m += strip.tiles * s->w.columns;
     }
@@ -143,7 +151,7 @@ static void run_block(const winograd_block *s, const mw__kernel_call *call, int6
         if (s->has_bias)
             memcpy(scratch->bias, (const float *)call->in[2] + first, (size_t)outputs * sizeof *scratch->bias);
         multiply_block(s, (const float *)call->in[1] + panel * s->w.pairs * s->w.weight_point, tiles, scratch);
-        finish_panel(s, begin, end, panel, scratch, call->out[0]);
+        finish_panel(s, call, begin, end, panel, scratch);
     }
 }
 
@@ -182,7 +190,7 @@ mw_status mw__plan_winograd_conv(mw__planner *planner, const mw__packed_request 
         return mw__plan_check(planner, err);
     mw__winograd_init(&s->w, planner, r);
     choose_block(planner, s);
-    s->has_bias = r->bias != NULL;
+    s->has_bias = r->bias != NULL, s->tail.most = TAIL_MOST;
     const mw__winograd_shape *h = &s->w.shape;
     const uint32_t x = mw__conv_operand(planner, r->x), weight = mw__winograd_plan_weight(planner, &s->w, r);
     const uint32_t bias = s->has_bias ? mw__conv_operand(planner, r->bias) : 0;
@@ -195,6 +203,7 @@ mw_status mw__plan_winograd_conv(mw__planner *planner, const mw__packed_request 
     step->block = s;
     step->report.flops = flops;
     step->scratch = scratch_bytes(s);
+    step->fusion.tail = &s->tail;
     mw__step_read(planner, step, x, access, (size_t)(h->inputs * h->in[0] * h->in[1]) * sizeof(float), false);
     mw__step_read(planner, step, weight, MW__WHOLE, 0, false);
     if (s->has_bias)

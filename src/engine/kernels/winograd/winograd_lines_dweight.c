@@ -9,18 +9,20 @@
 
 #include <string.h>
 
-#define SUMS  327680 /* floats of a unit, about: they and a block's values stay in the second-level cache */
-#define LEAST 32     /* inputs or outputs of a unit */
-#define TILES 48     /* of a block, about */
-#define APART 16     /* floats between points, so that they are not at the same place of the caches */
-#define WIDTH 16     /* at most */
+#define SUMS   327680 /* floats of a unit, about: they and a block's values stay in the second-level cache */
+#define LEAST  32     /* inputs or outputs of a unit */
+#define TILES  48     /* of a block, about */
+#define JOINED 24     /* tiles of a row of dy, below which products of a row alone would be short */
+#define APART  16     /* floats between points, so that they are not at the same place of the caches */
+#define WIDTH  16     /* at most */
 
 typedef struct dweight_block {
     mw__winograd_lines w;
     mw__winograd_line_cut cut;
     int64_t outputs, inputs; /* of a unit */
     int64_t output_parts, input_parts;
-    int64_t pitch, tiles; /* of a line of V; of a row of dy */
+    int64_t pitch, tiles; /* of a line of V; of a row of dy, behind whose own there may be zeros */
+    bool joined;          /* rows of dy lie as lines of V do, so that all of a block are one product */
     int64_t x_lanes, dy_lanes;
     int64_t x_point, dy_point, sum_point; /* floats between points */
     bool has_bias;
@@ -107,6 +109,8 @@ static void read_dy(const dweight_block *s, const float *dy, const dweight_unit 
                                          .lines = w->y_lines,
                                          .count = b->strip};
     dy += b->example * w->y_example + u->output * w->y_channel + b->row * w->y_row;
+    for (int64_t point = 0; s->joined && point < w->form->points; point++)
+        memset(scratch->dy + point * s->dy_point, 0, (size_t)(b->rows * s->tiles * s->dy_lanes) * sizeof(float));
     for (int64_t i = 0; i < b->rows; i++)
         mw__winograd_line_take(w, &read, dy + i * w->y_row, scratch->frame, scratch->dy + i * s->tiles * s->dy_lanes,
                                s->dy_point, s->dy_lanes);
@@ -135,21 +139,30 @@ static void add_product(const dweight_block *s, const dweight_unit *u, int64_t t
         }
 }
 
+/* The products of so many tiles of dy from row `row` of a block on, under a row of the kernel. */
+static void add_pieces(const dweight_block *s, const dweight_unit *u, int64_t row, int64_t k, int64_t tiles,
+                       const dweight_scratch *scratch)
+{
+    const mw__winograd_lines *w = &s->w;
+    const int64_t slot = scratch->slots[row * w->kernel[0] + k], sums = s->outputs * s->x_lanes;
+    for (int64_t point = 0; slot >= 0 && point < w->form->points; point++)
+        for (int64_t q = 0; q < w->pieces; q++)
+            add_product(s, u, tiles, scratch->dy + point * s->dy_point + row * s->tiles * s->dy_lanes,
+                        scratch->x + point * s->x_point + (slot * s->pitch + q * w->dilation[1]) * s->x_lanes,
+                        scratch->sums + point * s->sum_point + (k * w->pieces + q) * sums);
+}
+
 static void add_block(const dweight_block *s, const dweight_unit *u, const mw__winograd_line_block *b,
                       const dweight_scratch *scratch)
 {
-    const mw__winograd_lines *w = &s->w;
-    const int64_t tiles = mw__winograd_line_run(w, b->strip), sums = s->outputs * s->x_lanes;
-    for (int64_t point = 0; point < w->form->points; point++)
-        for (int64_t row = 0; row < b->rows; row++)
-            for (int64_t k = 0; k < w->kernel[0]; k++) {
-                const int64_t slot = scratch->slots[row * w->kernel[0] + k];
-                const float *const dy = scratch->dy + point * s->dy_point + row * s->tiles * s->dy_lanes;
-                for (int64_t q = 0; slot >= 0 && q < w->pieces; q++)
-                    add_product(s, u, tiles, dy,
-                                scratch->x + point * s->x_point + (slot * s->pitch + q * w->dilation[1]) * s->x_lanes,
-                                scratch->sums + point * s->sum_point + (k * w->pieces + q) * sums);
-            }
+    const int64_t tiles = mw__winograd_line_run(&s->w, b->strip);
+    if (s->joined) {
+        add_pieces(s, u, 0, 0, (b->rows - 1) * s->tiles + tiles, scratch);
+        return;
+    }
+    for (int64_t row = 0; row < b->rows; row++)
+        for (int64_t k = 0; k < s->w.kernel[0]; k++)
+            add_pieces(s, u, row, k, tiles, scratch);
 }
 
 /* The gradient of the unit's weights from its sums. */
@@ -217,7 +230,8 @@ static void choose_units(const mw__planner *planner, dweight_block *s)
             outputs = mw__i64_divide_up(outputs, 2);
         else
             inputs = mw__i64_divide_up(inputs, 2);
-    s->inputs = mw__i64_round_up(inputs, w->set->columns), s->outputs = outputs;
+    const int64_t whole = mw__i64_max(w->set->whole, w->code->width);
+    s->inputs = mw__i64_round_up(inputs, whole), s->outputs = outputs;
     s->output_parts = mw__i64_divide_up(w->outputs, s->outputs);
     s->input_parts = mw__i64_divide_up(w->inputs, s->inputs);
 }
@@ -229,6 +243,10 @@ static void fill_block(const mw__planner *planner, const mw__packed_request *r, 
     choose_units(planner, s);
     s->cut = mw__winograd_lines_cut(w, TILES);
     s->pitch = mw__winograd_line_pitch(w, s->cut.strip), s->tiles = mw__winograd_line_tiles(w, s->cut.strip);
+    s->joined = w->kernel[0] == 1 && w->step == 1 && s->cut.rows > 1 && s->tiles < JOINED &&
+                w->rows_in == w->rows_out && w->before == 0;
+    if (s->joined)
+        s->tiles = s->pitch / mw__winograd_line_x_step(w);
     s->x_lanes = s->inputs, s->dy_lanes = mw__i64_round_up(s->outputs, w->code->width);
     s->x_point = s->cut.lines * s->pitch * s->x_lanes + APART;
     s->dy_point = s->cut.rows * s->tiles * s->dy_lanes + mw__i64_round_up(w->set->rows, APART);
