@@ -21,6 +21,8 @@
 
 /* Of a convolution's transpose whose weight is computed (mw__composite.transposed). */
 mw__vjp_rule mw__vjp_conv_transposed;
+/* Of a convolution's weight that is spread with zeros (mw__composite.spread). */
+mw__vjp_rule mw__vjp_conv_spread;
 
 /* Of the forward operation: the shape of its x, and its axis counted from 0. */
 mw_shape mw__vjp_x_shape(const mw__vjp *vjp);

@@ -18,6 +18,15 @@ static void set_bias(mw__vjp *vjp)
         mw__vjp_set(vjp, "bias", mw__conv_dbias(vjp->dy[0]));
 }
 
+/* Of a weight that is spread with zeros, the zeros' gradients are zeros: mw__vjp_conv_spread leaves them out. */
+static mw_tensor *dweight_of(const mw__vjp *vjp, mw__conv conv)
+{
+    mw_tensor *wide = mw__vjp_arg(vjp, "weight");
+    const bool spread = mw__conv_narrow(&conv, wide) != wide;
+    mw_tensor *dweight = mw__conv_dweight(&conv, mw__vjp_arg(vjp, "x"), vjp->dy[0]);
+    return spread ? mw__conv_dilate_weight(dweight, conv.dilation) : dweight;
+}
+
 /* dx = transpose(dy, weight), dweight = x * dy, dbias = sum of dy */
 void mw__vjp_conv(mw__vjp *vjp)
 {
@@ -28,8 +37,15 @@ void mw__vjp_conv(mw__vjp *vjp)
     if (mw__vjp_wants(vjp, "x"))
         mw__vjp_set(vjp, "x", mw__conv_dx(&conv, dy, mw__vjp_arg(vjp, "weight")));
     if (mw__vjp_wants(vjp, "weight"))
-        mw__vjp_set(vjp, "weight", mw__conv_dweight(&conv, mw__vjp_arg(vjp, "x"), dy));
+        mw__vjp_set(vjp, "weight", dweight_of(vjp, conv));
     set_bias(vjp);
+}
+
+/* dweight is that of the elements of dy where those of weight are */
+void mw__vjp_conv_spread(mw__vjp *vjp)
+{
+    if (mw__vjp_wants_input(vjp, 0))
+        mw__vjp_set_input(vjp, 0, mw__conv_undilate_gradient(vjp->dy[0], mw__vjp_input(vjp, 0)));
 }
 
 /* dx = transpose(dy, weight quant_scale + quant_bias); codes have no gradient, and the other operands are constants */

@@ -26,5 +26,7 @@ bool mw__vjp_is_zero(mw__op_id id) { return rules[id] == mw__vjp_zero; }
 
 mw__vjp_rule *mw__vjp_of_composite(const mw__composite *composite)
 {
+    if (composite->spread) /* elsewhere its operations are looked for as they are (engine/compile/patterns) */
+        return composite->inputs[0]->graph->lowering == MW__LOWERING_DECOMPOSED ? mw__vjp_conv_spread : NULL;
     return composite->transposed != NULL ? mw__vjp_conv_transposed : composite->vjp;
 }

@@ -254,6 +254,8 @@ typedef struct mw__composite {
                                         * which may read other leaves (autograd/recompute.c) */
     const struct mw__conv *transposed; /* the value is a convolution's transpose (patterns/conv.h) of inputs 0, y, and
                                         * 1, the weight, and has that one's gradient; or NULL */
+    bool spread;                       /* the value is input 0, the kernel of a convolution, spread with zeros
+                                        * (patterns/conv.h): what a program for chips leaves out, gradients too */
     mw_custom_vjp_rule *rule;          /* the user's, which `vjp` calls with `user` (mw_custom_vjp); or NULL */
     void *user;
     mw_tensor *examples;   /* [batch]: the values whose mean this scalar is, or NULL */

@@ -90,7 +90,22 @@ mw_tensor *mw__conv_dilate_weight(mw_tensor *weight, const int64_t *dilation)
             return NULL;
         after[i] = 1 - dilation[i];
     }
-    return mw__conv_fit(spread_axes(weight, axes, dilation), axes, none, after);
+    const mw__composite record = {.name = "conv_dilate", .inputs = &weight, .input_count = 1, .spread = true};
+    return mw__composite_attach(mw__conv_fit(spread_axes(weight, axes, dilation), axes, none, after), &record);
+}
+
+mw_tensor *mw__conv_undilate_gradient(mw_tensor *dy, const mw_tensor *weight)
+{
+    const mw_shape narrow = mw_tensor_shape(weight), wide = mw_tensor_shape(dy);
+    const mw__composite *made = dy->composite;
+    mw_slice slices[MW_RANK_MAX];
+    if (made != NULL && made->spread && mw_shape_equal(mw_tensor_shape(made->inputs[0]), narrow))
+        return made->inputs[0];
+    for (int i = 0; i < narrow.rank; i++) {
+        const int64_t gaps = narrow.dim[i] - 1;
+        slices[i] = (mw_slice){.from_start = true, .to_end = true, .stride = gaps > 0 ? (wide.dim[i] - 1) / gaps : 1};
+    }
+    return mw_slice_by_index(dy, slices);
 }
 
 /* [A, B, *S] -> [B, A, *S] within each of `groups` groups of A: [G A', B, *S] -> [G B, A', *S]. */
@@ -147,12 +162,28 @@ static mw_tensor *native_y(const mw__conv *conv, mw_tensor *x, mw_tensor *weight
 
 static bool is_decomposed(const mw_tensor *x) { return x->graph->lowering == MW__LOWERING_DECOMPOSED; }
 
+mw_tensor *mw__conv_narrow(mw__conv *conv, mw_tensor *weight)
+{
+    int64_t dilation[MW__CONV_AXES];
+    const mw__composite *record = weight->composite;
+    if (!is_decomposed(weight) || record == NULL || !record->spread || mw__conv_undilated(weight, dilation) == NULL)
+        return weight;
+    for (int i = 0; i < conv->axes; i++) {
+        conv->kernel[i] = mw_tensor_shape(record->inputs[0]).dim[i + 2];
+        conv->dilation[i] = dilation[i];
+    }
+    return record->inputs[0];
+}
+
 mw_tensor *mw__conv_y(const mw__conv *conv, mw_tensor *x, mw_tensor *weight)
 {
     if (x == NULL || weight == NULL)
         return NULL;
-    return is_decomposed(x) && !mw__is_constant(weight) ? mw__conv_decomposed_y(conv, x, weight)
-                                                        : native_y(conv, x, weight);
+    if (!is_decomposed(x) || mw__is_constant(weight))
+        return native_y(conv, x, weight);
+    mw__conv narrow = *conv;
+    weight = mw__conv_narrow(&narrow, weight);
+    return mw__conv_decomposed_y(&narrow, x, weight);
 }
 
 /* ---- dx ---- */
@@ -217,9 +248,11 @@ mw_tensor *mw__conv_dx(const mw__conv *conv, mw_tensor *dy, mw_tensor *weight)
         return NULL;
     if (mw__is_constant(weight) && fits_transpose(conv))
         return transposed_dx(conv, dy, weight);
+    mw__conv narrow = *conv;
+    weight = mw__conv_narrow(&narrow, weight);
     mw_tensor *inputs[] = {dy, weight};
-    const mw__composite record = {.name = "conv_transpose", .inputs = inputs, .input_count = 2, .transposed = conv};
-    mw_tensor *dx = spread_dx(conv, dy, weight);
+    const mw__composite record = {.name = "conv_transpose", .inputs = inputs, .input_count = 2, .transposed = &narrow};
+    mw_tensor *dx = spread_dx(&narrow, dy, weight);
     return dx != NULL ? mw__composite_attach(dx, &record) : NULL;
 }
 

@@ -42,6 +42,11 @@ mw_tensor *mw__conv_dbias(mw_tensor *dy);
 mw_tensor *mw__conv_add_bias(mw_tensor *y, mw_tensor *bias);
 /* The weight with dilation - 1 zeros between its elements. */
 mw_tensor *mw__conv_dilate_weight(mw_tensor *weight, const int64_t *dilation);
+/* The elements of dy, a gradient by that, that are between the zeros, as a gradient by `weight`. */
+mw_tensor *mw__conv_undilate_gradient(mw_tensor *dy, const mw_tensor *weight);
+/* In a program for chips: conv of a weight spread so as that of the weight before, which is returned; else `weight`,
+ * and conv stays. */
+mw_tensor *mw__conv_narrow(mw__conv *conv, mw_tensor *weight);
 /* The weight of which `wide` is made so, and the dilation of each spatial axis; NULL if it is nothing like that. */
 const mw_tensor *mw__conv_undilated(const mw_tensor *wide, int64_t *out_dilation);
 
