@@ -442,7 +442,82 @@ static void test_shards_stay_shards(void)
     folder_leave(folder);
 }
 
+/* ---- adapters of a trainer ---- */
+
+/* A step of a trainer with adapters, saved and merged: what it computes is what the merged network computes. */
+static void test_adapters_of_a_trainer_are_merged(void)
+{
+    static const char *const patterns[] = {"*q_proj.weight", "*v_proj.weight"};
+    char folder[512];
+    mw_error err = {0};
+    int32_t tokens[8] = {1, 2, 3, 4, 5, 6, 7, 8}, labels[8] = {2, 3, 4, 5, 6, 7, 8, 9};
+    float before = 0.0F, loss = 0.0F, merged = 0.0F;
+    mw_text_config c = config_of("qwen3");
+    mw_text_graph_options o = mw_text_graph_defaults();
+    o.tokens = 8;
+    o.loss = true;
+    REQUIRE(folder_enter(folder));
+    put_folder(&c, "vectors/qwen2.json", "tokenizer.json", "source", &err);
+    mw_graph *graph = mw_text_graph(&c, &o, &err);
+    mw_lora_options lora = mw_lora_defaults(patterns, 2);
+    lora.rank = 4;
+    mw_graph *adapted = mw_graph_lora(graph, &lora, &err);
+    mw_trainer *trainer = engine_trainer(mw_graph_find(adapted, "loss"), mw_sgd(0.05F), MW_DEVICE_CPU, 1, &err);
+    mw_weights_options base = mw_weights_defaults();
+    base.base = true;
+    mw_trainer_load_weights(trainer, "source", &base, &err);
+    const mw_feed feeds[2] = {{.name = "tokens", .dtype = MW_I32, .data = tokens, .count = 8},
+                              {.name = "labels", .dtype = MW_I32, .data = labels, .count = 8}};
+    const mw_batch batch = {.feeds = feeds, .feed_count = 2};
+    mw_trainer_step(trainer, &batch, &before, &err);
+    mw_trainer_step(trainer, &batch, &before, &err);
+    mw_trainer_save_lora(trainer, "adapter", &err);
+    mw_trainer_step(trainer, &batch, &loss, &err); /* of what was saved */
+    mw_text_save_options save_options = mw_text_save_defaults();
+    save_options.trained = "adapter";
+    mw_text_save("source", "merged.gguf", &save_options, &err);
+    mw_text_save("merged.gguf", "merged", NULL, &err);
+    mw_program *program = engine_compile(graph, MW_DEVICE_CPU, 1, &err);
+    mw_program_load_weights(program, "merged", NULL, &err);
+    mw_program_write(program, "tokens", MW_I32, tokens, 8, &err);
+    mw_program_write(program, "labels", MW_I32, labels, 8, &err);
+    mw_program_run(program, &err);
+    mw_program_read(program, "loss", MW_F32, &merged, 1, &err);
+    CHECK_OK(err);
+    CHECK(fabsf(before - loss) > 1e-3F);
+    CHECK_NEAR(merged, loss, 1e-5 * fabs((double)loss));
+    mw_program_destroy(program);
+    mw_trainer_destroy(trainer);
+    mw_graph_destroy(adapted);
+    mw_graph_destroy(graph);
+    folder_leave(folder);
+}
+
 /* ---- refusals ---- */
+
+static void refuse_options(mw_text_save_options o, const char *part)
+{
+    mw_error err = {0};
+    mw_text_save("source", "x.bin", &o, &err);
+    CHECK_ERROR(err, MW_ERROR_ARGUMENT, part);
+}
+
+static void test_options_that_are_none_are_refused(void)
+{
+    mw_text_save_options o = mw_text_save_defaults();
+    mw_error err = {0};
+    refuse_options((mw_text_save_options){0}, "mw_text_save_defaults");
+    o.version = 3;
+    refuse_options(o, "version 3");
+    o.version = 1;
+    o.type = "F16";
+    refuse_options(o, "llama2.c has F32");
+    mw_text_save(NULL, "x.bin", NULL, &err);
+    CHECK_ERROR(err, MW_ERROR_ARGUMENT, "no source");
+    err = (mw_error){0};
+    mw_text_save("source", NULL, NULL, &err);
+    CHECK_ERROR(err, MW_ERROR_ARGUMENT, "no path");
+}
 
 static void test_what_a_form_has_no_place_for_is_refused(void)
 {
@@ -486,6 +561,8 @@ int main(void)
     RUN(test_adapters_are_merged);
     RUN(test_what_was_trained_replaces_weights);
     RUN(test_shards_stay_shards);
+    RUN(test_adapters_of_a_trainer_are_merged);
+    RUN(test_options_that_are_none_are_refused);
     RUN(test_what_a_form_has_no_place_for_is_refused);
     return check_finish();
 }

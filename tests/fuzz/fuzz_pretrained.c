@@ -1,0 +1,79 @@
+/* The readers of networks and vocabularies in single files against any bytes: GGUF, llama2.c, llm.c. What is accepted
+ * has weights of the sizes that its configuration says, which are read, and tokens that come back. */
+#include "fuzz/replay.h"
+#include "text/pretrained/pretrained.h"
+
+#include <millwright/text.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { READ_MOST = 1 << 20, LOOKED_AT = 64 };
+
+/* A new file with these bytes; GGUF is known by its name, too. */
+static char *put_bytes(const uint8_t *data, size_t size, bool gguf)
+{
+    static char path[40];
+    strcpy(path, gguf ? "/tmp/mw-fuzz-XXXXXX.gguf" : "/tmp/mw-fuzz-XXXXXX.bin");
+    const int descriptor = mkstemps(path, gguf ? 5 : 4);
+    if (descriptor < 0 || write(descriptor, data, size) != (ssize_t)size)
+        abort();
+    close(descriptor);
+    return path;
+}
+
+static void read_weight(mw__pretrained *p, size_t i)
+{
+    const int64_t count = mw_shape_count(p->weights[i].shape);
+    mw_error err = {0};
+    if (count < 0)
+        abort();
+    if (count > READ_MOST)
+        return;
+    float *data = malloc((size_t)count * sizeof *data + 1);
+    const mw_status status = data != NULL ? mw__pretrained_read(p, i, data, &err) : MW_OK;
+    if (status != err.status)
+        abort();
+    free(data);
+}
+
+static void read_network(const char *path, size_t size)
+{
+    mw__pretrained p;
+    mw_error err = {0};
+    const mw_status status = mw__pretrained_open(&p, path, &err);
+    if (status != err.status || (status == MW_OK && (p.count == 0 || p.config.layers > (int64_t)size)))
+        abort();
+    for (size_t i = 0; status == MW_OK && i < p.count && i < LOOKED_AT; i++)
+        read_weight(&p, i);
+    mw__pretrained_deinit(&p);
+}
+
+static void read_vocabulary(const char *path)
+{
+    static const char text[] = "Ab 12\n\xc3\xa9 <s>\xff";
+    mw_error err = {0};
+    mw_tokens tokens = {0};
+    mw_tokenizer *t = mw_tokenizer_open(path, &err);
+    if ((t == NULL) != (err.status != MW_OK))
+        abort();
+    if (t != NULL && mw_tokenizer_encode(t, text, sizeof text - 1, NULL, &tokens, &err) == MW_OK) {
+        char *back = mw_tokenizer_decode(t, tokens.ids, tokens.count, true, NULL, &err);
+        if (back == NULL) /* every token that is given is one */
+            abort();
+        mw_string_free(back);
+    }
+    mw_tokens_destroy(&tokens);
+    mw_tokenizer_destroy(t);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    const bool gguf = size >= 4 && memcmp(data, "GGUF", 4) == 0;
+    const char *path = put_bytes(data, size, gguf);
+    read_network(path, size);
+    if (gguf)
+        read_vocabulary(path);
+    unlink(path);
+    return 0;
+}
