@@ -33,6 +33,9 @@ size_t mw__gemm_scratch(int64_t m, int64_t n, int64_t k);
 /* c[j] = a . row j of b, both dense: for a product that is one row. */
 typedef void mw__gemm_dots(int64_t n, int64_t k, const float *a, const float *b, int64_t ldb, float *c);
 
+/* The same of a b of fp16, with the sums of what it is widened to. */
+typedef void mw__gemm_half_dots(int64_t n, int64_t k, const float *a, const uint16_t *b, int64_t ldb, float *c);
+
 /* The product by one instruction set: a row in gemm.c, the widest first. k > 0; the order of the sums is that of the
  * built-in code, whatever m and n are. */
 typedef struct mw__gemm_kernel {
@@ -40,6 +43,7 @@ typedef struct mw__gemm_kernel {
     bool (*here)(const mw__config *config); /* the processor has the instructions, and may use them */
     const struct mw__gemm_set *set;         /* gemm_blocked.h; plans hold the scratch of the most of all */
     mw__gemm_dots *dots;
+    mw__gemm_half_dots *half_dots;
 } mw__gemm_kernel;
 
 /* The first row that the processor has; NULL if it has none. */
@@ -51,6 +55,7 @@ typedef struct mw__gemm_code {
     mw__level level;
     const mw__gemm_kernel *kernel; /* multiplies, if it is not NULL */
     mw__gemm_dots *dots;           /* of a product that is a vector; NULL: that of the level */
+    mw__gemm_half_dots *half_dots; /* NULL: b is widened first */
     const char *name;              /* of the row */
     mw__sums sums;
     bool drops; /* of fixed-point sums: small products are 0 (rules/arithmetic.def, product_drops) */

@@ -160,21 +160,39 @@ void mw__gemm_avx512_pack(float *out, int64_t width, const mw__gemm_lanes *l)
 
 /* ---- dots: rows of b times a, DOTS at a time so that as many loads are under way ---- */
 
-/* rows is a constant where this is inlined; a row's sum does not depend on its neighbors. */
-MW__INLINE void dots_body(const int rows, int64_t k, const float *a, const float *b, int64_t ldb, float *c)
+/* What a row of b is: fp32, or fp16 that is widened. */
+MW__INLINE __m512 load_lanes(const void *b, int64_t at, const bool half)
+{
+    if (half)
+        return _mm512_cvtph_ps(_mm256_loadu_si256((const __m256i *)(const void *)((const uint16_t *)b + at)));
+    return _mm512_loadu_ps((const float *)b + at);
+}
+
+MW__INLINE __m512 load_rest(const void *b, int64_t at, int64_t count, const bool half)
+{
+    if (!half)
+        return _mm512_maskz_loadu_ps((__mmask16)((1u << count) - 1), (const float *)b + at);
+    uint16_t rest[LANES] = {0};
+    for (int64_t i = 0; i < count; i++)
+        rest[i] = ((const uint16_t *)b)[at + i];
+    return load_lanes(rest, 0, true);
+}
+
+/* rows and half are constants where this is inlined; a row's sum does not depend on its neighbors. */
+MW__INLINE void dots_body(const int rows, const bool half, int64_t k, const float *a, const void *b, int64_t ldb,
+                          float *c)
 {
     __m512 sum[DOTS];
     UNROLL for (int r = 0; r < rows; r++) sum[r] = _mm512_setzero_ps();
     int64_t p = 0;
     for (; p + LANES <= k; p += LANES) {
         const __m512 x = _mm512_loadu_ps(a + p);
-        UNROLL for (int r = 0; r < rows; r++) sum[r] = _mm512_fmadd_ps(x, _mm512_loadu_ps(b + r * ldb + p), sum[r]);
+        UNROLL for (int r = 0; r < rows; r++) sum[r] = _mm512_fmadd_ps(x, load_lanes(b, r * ldb + p, half), sum[r]);
     }
-    const __mmask16 rest = (__mmask16)((1u << (k - p)) - 1);
-    const __m512 x = _mm512_maskz_loadu_ps(rest, a + p);
+    const __m512 x = _mm512_maskz_loadu_ps((__mmask16)((1u << (k - p)) - 1), a + p);
     UNROLL for (int r = 0; r < rows; r++)
     {
-        sum[r] = _mm512_fmadd_ps(x, _mm512_maskz_loadu_ps(rest, b + r * ldb + p), sum[r]);
+        sum[r] = _mm512_fmadd_ps(x, load_rest(b, r * ldb + p, k - p, half), sum[r]);
         c[r] = _mm512_reduce_add_ps(sum[r]);
     }
 }
@@ -185,9 +203,18 @@ void mw__gemm_avx512_dots(int64_t n, int64_t k, const float *a, const float *b, 
 {
     int64_t j = 0;
     for (; j + DOTS <= n; j += DOTS)
-        dots_body(DOTS, k, a, b + j * ldb, ldb, c + j);
+        dots_body(DOTS, false, k, a, b + j * ldb, ldb, c + j);
     for (; j < n; j++)
-        dots_body(1, k, a, b + j * ldb, ldb, c + j);
+        dots_body(1, false, k, a, b + j * ldb, ldb, c + j);
+}
+
+void mw__gemm_avx512_half_dots(int64_t n, int64_t k, const float *a, const uint16_t *b, int64_t ldb, float *c)
+{
+    int64_t j = 0;
+    for (; j + DOTS <= n; j += DOTS)
+        dots_body(DOTS, true, k, a, b + j * ldb, ldb, c + j);
+    for (; j < n; j++)
+        dots_body(1, true, k, a, b + j * ldb, ldb, c + j);
 }
 
 const mw__gemm_set mw__gemm_avx512_set = {.rows = ROWS,

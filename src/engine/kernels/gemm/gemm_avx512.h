@@ -13,6 +13,9 @@ void mw__gemm_avx512_pack(float *out, int64_t width, const mw__gemm_lanes *lanes
 /* c[j] = a . row j of b, both dense: for a product that is one row. */
 void mw__gemm_avx512_dots(int64_t n, int64_t k, const float *a, const float *b, int64_t ldb, float *c);
 
+/* The same of fp16 numbers. */
+void mw__gemm_avx512_half_dots(int64_t n, int64_t k, const float *a, const uint16_t *b, int64_t ldb, float *c);
+
 /* Of mw__gemm_set: gemm_across_avx512.c. */
 bool mw__gemm_avx512_across(const mw__gemm_shape *shape, const float *a, const float *b, float *c, float *scratch);
 size_t mw__gemm_avx512_across_scratch(int64_t m, int64_t k);

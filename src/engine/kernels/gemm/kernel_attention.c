@@ -1,8 +1,8 @@
 /* Attention. A unit is one block of rows of the query of one batch: its scores, their softmax and the product with the
  * values stay in a partition's scratch, so that no [L, S] tensor is ever stored. Keys at either end that a boolean mask
- * hides from all rows are not read, nor are their values: of a cache that is filled token by token that is most. Keys
- * and values of fp16 that nothing else reads are widened in scratch, what is shown of them; other F16 operands are
- * widened by steps of their own. Each result is rounded once. */
+ * hides from all rows of a block are not read, nor are their values: of a cache that is filled token by token that is
+ * most, and of a text that only looks back a half. Keys and values of fp16 that nothing else reads are widened in
+ * scratch, what is shown of them; other F16 operands are widened by steps of their own. Each result is rounded once. */
 #include "engine/core/kernel.h"
 #include "engine/kernels/gemm/gemm.h"
 #include "engine/kernels/math/math_chip.h"
@@ -28,7 +28,8 @@ typedef struct attention_block {
     int64_t block, blocks;             /* rows of a block, blocks of one batch */
     float scale;
     mask_kind mask;
-    bool one_mask;         /* boolean, with one row for all those of a batch */
+    bool shows;            /* a boolean mask whose rows lie one behind the other: some keys may be hidden from all */
+    int64_t mask_row;      /* from one row of it to the next; 0: one for all those of a batch */
     mw__nd_iter mask_iter; /* over [batches.., L, S]; one operand */
     mw_dtype dtype;
     mw__gemm_code scores_code, result_code;
@@ -86,20 +87,35 @@ typedef struct range {
     int64_t begin, end;
 } range;
 
-/* The keys from the first to the last that the mask shows; all if it shows none, whose result is then NaN. */
-static range shown_keys(const attention_block *s, const uint8_t *mask, int64_t at)
+/* The keys from the first to the last that a row of the mask shows; none if it hides all. */
+static range shown_by(const uint8_t *mask, range among)
+{
+    while (among.end > among.begin && mask[among.end - 1] == 0)
+        among.end--;
+    while (among.begin < among.end && mask[among.begin] == 0)
+        among.begin++;
+    return among;
+}
+
+/* Those that some row shows; all if a row shows none, whose result is then NaN. Only what one row hides at the ends is
+ * looked at in the next. */
+static range shown_keys(const attention_block *s, const uint8_t *mask, int64_t at, int64_t rows)
 {
     mw__nd_position position;
     mw__nd_position_seek(&s->mask_iter, &position, at);
     mask += position.offset[0];
-    range shown = {0, s->keys};
-    while (shown.end > 0 && mask[shown.end - 1] == 0)
-        shown.end--;
-    if (shown.end == 0)
-        return (range){0, s->keys};
-    while (mask[shown.begin] == 0)
-        shown.begin++;
-    return shown;
+    const range all = {0, s->keys};
+    range shown = shown_by(mask, all);
+    for (int64_t i = 1; i < rows && s->mask_row > 0; i++) {
+        const uint8_t *row = mask + i * s->mask_row;
+        const range before = shown_by(row, (range){0, shown.begin}), after = shown_by(row, (range){shown.end, s->keys});
+        const bool inside = memchr(row + shown.begin, 1, (size_t)(shown.end - shown.begin)) != NULL;
+        if (!inside && before.begin == before.end && after.begin == after.end)
+            return all;
+        shown.begin = before.begin < before.end ? before.begin : shown.begin;
+        shown.end = after.begin < after.end ? after.end : shown.end;
+    }
+    return shown.begin < shown.end ? shown : all;
 }
 
 /* Rows [keys.begin, keys.end) of x, which are `width` wide, to the same places of `out`. */
@@ -172,8 +188,8 @@ static void attention_run(const mw__kernel_call *call)
                      .at = first * s->keys,
                      .rows = s->rows - row < s->block ? s->rows - row : s->block,
                      .keys = {0, s->keys}};
-        if (s->one_mask)
-            t.keys = shown_keys(s, t.mask, t.at);
+        if (s->shows)
+            t.keys = shown_keys(s, t.mask, t.at, t.rows);
         t.k = find_rows(s, call, KEY, batch, t.keys);
         t.v = find_rows(s, call, VALUE, batch, t.keys);
         weigh_keys(s, &t, scores, gemm);
@@ -247,8 +263,9 @@ static void fill_block(mw__planner *planner, attention_block *s, const mw__op *o
     s->mask = mw__dtype_of(mask) == MW_BOOL ? MASK_BOOL : MASK_FLOAT;
     s->mask_iter = mw__nd_iter_broadcast(scores, (mw_shape[]){mw__shape_of(mask)}, 1);
     const mw_shape shape = mw__shape_of(mask);
-    s->one_mask = s->mask == MASK_BOOL && shape.rank > 0 && shape.dim[shape.rank - 1] == s->keys &&
-                  (shape.rank == 1 || shape.dim[shape.rank - 2] == 1);
+    const bool one = shape.rank == 1 || (shape.rank > 1 && shape.dim[shape.rank - 2] == 1);
+    s->shows = s->mask == MASK_BOOL && shape.rank > 0 && shape.dim[shape.rank - 1] == s->keys;
+    s->mask_row = one ? 0 : s->keys;
 }
 
 static size_t scratch_of(const attention_block *s)

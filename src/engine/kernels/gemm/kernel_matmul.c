@@ -234,10 +234,22 @@ static void multiply_deep(const matmul_block *s, const matmul_piece *piece, cons
     }
 }
 
+/* One row times a transposed y of fp16, which the product's code widens in registers. */
+static void multiply_half(const matmul_block *s, const matmul_piece *piece, const float *bias)
+{
+    const float *x = (const float *)piece->x + piece->row * s->ldx;
+    float *out = (float *)piece->out + piece->row * s->n + piece->column;
+    s->code.half_dots(piece->columns, s->k, x, (const uint16_t *)piece->y + piece->column * s->k, s->k, out);
+    if (bias != NULL)
+        add_bias(out, s->n, 1, piece->columns, bias + piece->column);
+}
+
 /* y in parts. */
 static void multiply_parts(const matmul_block *s, const matmul_piece *piece, const void *bias, void *scratch)
 {
-    if (!s->half_y || s->transpose_y)
+    if (s->half_y && s->transpose_y && s->m == 1 && s->fed == NULL && s->code.half_dots != NULL)
+        multiply_half(s, piece, bias);
+    else if (!s->half_y || s->transpose_y)
         multiply_strips(s, piece, bias, scratch);
     else if (is_row(s, piece->rows))
         multiply_row(s, piece, bias, (float *)(void *)((char *)scratch + s->strip_at));
