@@ -106,6 +106,30 @@ MW_API const char *mw_token_stream_push(mw_token_stream *stream, int32_t id, mw_
 /** What is left at the end: an incomplete character, as the bytes it has. The stream is then as if it were new. */
 MW_API const char *mw_token_stream_finish(mw_token_stream *stream);
 
+/* ---- learning one ---- */
+
+/** What to learn. Fill with mw_tokenizer_train_defaults. */
+typedef struct mw_tokenizer_train_options {
+    size_t struct_size;
+    size_t count;        /* the most tokens: special ones, 256 bytes, and what is learned; default 8000 */
+    int64_t least;       /* how often two tokens must stand beside each other to become one; default 2 */
+    const char *pattern; /* where words end: "gpt2", "cl100k", "qwen2" or "o200k"; default gpt2 */
+    const char *const *special; /* the first tokens; default "<|endoftext|>" */
+    size_t special_count;
+} mw_tokenizer_train_options;
+MW_API mw_tokenizer_train_options mw_tokenizer_train_defaults(void);
+
+/** Learns byte pairs from a text and writes them as tokenizer.json, whole or not at all. The two tokens that stand
+ *  beside each other most often become one, of equally many those of the lower numbers; there are fewer tokens than
+ *  asked for if no two come `least` times any more. The same text gives the same file everywhere.
+ *  text     [size] bytes
+ *  options  NULL = the defaults
+ *  path     of the file, "tokenizer.json"
+ *  errors   MW_ERROR_ARGUMENT for a number or name out of range; MW_ERROR_UNSUPPORTED if the different words of the
+ *           text have 2^31 bytes; MW_ERROR_FILE if it cannot be written */
+MW_API mw_status mw_tokenizer_train(const char *text, size_t size, const mw_tokenizer_train_options *options,
+                                    const char *path, mw_error *err);
+
 #ifdef __cplusplus
 }
 #endif

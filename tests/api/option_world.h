@@ -22,5 +22,7 @@ void make_report(world *w, void *out);
 bool use_report(world *w, const void *options);
 void make_range(world *w, void *out);
 bool use_range(world *w, const void *options);
+void make_train_tokens(world *w, void *out);
+bool use_train_tokens(world *w, const void *options);
 
 #endif

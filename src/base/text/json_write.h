@@ -42,7 +42,7 @@ typedef struct mw__json_writer {
 
 /* compact: no spaces. */
 MW__SIBLING void mw__json_writer_init(mw__json_writer *json, const mw_allocator *allocator, bool compact);
-void mw__json_writer_deinit(mw__json_writer *json);
+MW__SIBLING void mw__json_writer_deinit(mw__json_writer *json);
 /* What is written so far; NULL if there was no memory for it. */
 const char *mw__json_text(const mw__json_writer *json);
 

@@ -21,10 +21,10 @@ static inline size_t mw__utf8_length(const char *at, const char *end)
 }
 
 /* Whether all of a text is UTF-8. */
-bool mw__utf8_check(const char *text);
+MW__SIBLING bool mw__utf8_check(const char *text);
 
 /* Appends the character of a code up to U+10FFFF. */
-void mw__utf8_put(mw__text *text, uint32_t code);
+MW__SIBLING void mw__utf8_put(mw__text *text, uint32_t code);
 
 /* Writes a text of Latin 1, whose bytes are the first 256 characters of Unicode, into 2 * strlen(text) + 1 bytes. */
 void mw__utf8_from_latin1(const char *text, char *out);

@@ -105,13 +105,13 @@ static size_t digits(const char *at, const char *end, int most)
     return (size_t)(p - at);
 }
 
-/* " ?[^\s\p{L}\p{N}]+[\r\n]*" ; 0 if there is none. */
-static size_t symbols(const char *at, const char *end)
+/* " ?[^\s\p{L}\p{N}]+[\r\n]*", or [\r\n/]* at the end ; 0 if there is none. */
+static size_t symbols(const char *at, const char *end, bool slashes)
 {
     const char *first = *at == ' ' ? at + 1 : at, *p = skip_symbols(first, end);
     if (p == first)
         return 0;
-    while (p < end && is_line_end((unsigned char)*p))
+    while (p < end && (is_line_end((unsigned char)*p) || (slashes && *p == '/')))
         p++;
     return (size_t)(p - at);
 }
@@ -139,7 +139,7 @@ static size_t cl100k_of(const char *at, const char *end, int most_digits)
     if (found == 0)
         found = digits(at, end, most_digits);
     if (found == 0)
-        found = symbols(at, end);
+        found = symbols(at, end, false);
     if (found == 0)
         found = lines(at, end);
     return found > 0 ? found : spaces(at, end);
@@ -148,10 +148,71 @@ static size_t cl100k_of(const char *at, const char *end, int most_digits)
 static size_t cl100k(const char *at, const char *end) { return cl100k_of(at, end, 3); }
 static size_t qwen2(const char *at, const char *end) { return cl100k_of(at, end, 1); }
 
+/* ---- o200k: words end in lower case, or are in upper case; contractions belong to them ---- */
+
+/* First byte behind upper* (Lu Lt Lm Lo M), or lower* (Ll Lm Lo M); *shared: behind the last character that is in both
+ * classes, NULL if there is none. */
+static const char *skip_case(const char *at, const char *end, mw__letter_case other, const char **shared)
+{
+    *shared = NULL;
+    while (at < end) {
+        const mw__char c = mw__unicode_read(at, end);
+        const mw__letter_case is = mw__unicode_case(c.code);
+        if ((c.class & (MW__CHAR_LETTER | MW__CHAR_MARK)) == 0 || is == other)
+            break;
+        at += c.length;
+        *shared = is == MW__CASE_NONE ? at : *shared;
+    }
+    return at;
+}
+
+/* upper*lower+ : the first takes what is in both classes, and gives back no more than it must; NULL if there is none. */
+static const char *to_lower(const char *at, const char *end)
+{
+    const char *shared = NULL, *ignored = NULL;
+    const char *upper = skip_case(at, end, MW__CASE_LOWER, &shared);
+    const char *lower = skip_case(upper, end, MW__CASE_UPPER, &ignored);
+    return lower > upper ? lower : shared;
+}
+
+/* upper+ where no lower follows; NULL if there is none. */
+static const char *all_upper(const char *at, const char *end)
+{
+    const char *ignored = NULL, *upper = skip_case(at, end, MW__CASE_LOWER, &ignored);
+    return upper > at ? upper : NULL;
+}
+
+/* [^\r\n\p{L}\p{N}]?upper*lower+ or the same with upper+lower*, and a contraction; 0 if there is neither. */
+static size_t cased_letters(mw__char c, const char *at, const char *end)
+{
+    const char *word = (c.class & WORD) == 0 && !is_line_end(c.code) ? at + c.length : at;
+    const char *found = to_lower(word, end);
+    found = found == NULL && word > at ? to_lower(at, end) : found;
+    found = found == NULL ? all_upper(word, end) : found;
+    found = found == NULL && word > at ? all_upper(at, end) : found;
+    return found != NULL ? (size_t)(found - at) + contraction(found, end, true) : 0;
+}
+
+static size_t o200k(const char *at, const char *end)
+{
+    size_t found = cased_letters(mw__unicode_read(at, end), at, end);
+    if (found == 0)
+        found = digits(at, end, 3);
+    if (found == 0)
+        found = symbols(at, end, true);
+    if (found == 0)
+        found = lines(at, end);
+    return found > 0 ? found : spaces(at, end);
+}
+
 /* ---- by pattern ---- */
 
 #define HEAD "[^\\r\\n\\p{L}\\p{N}]?\\p{L}+|"
 #define TAIL "| ?[^\\s\\p{L}\\p{N}]+[\\r\\n]*|\\s*[\\r\\n]+|\\s+(?!\\S)|\\s+"
+#define UPPER "[\\p{Lu}\\p{Lt}\\p{Lm}\\p{Lo}\\p{M}]"
+#define LOWER "[\\p{Ll}\\p{Lm}\\p{Lo}\\p{M}]"
+#define FRONT "[^\\r\\n\\p{L}\\p{N}]?"
+#define SHORT "(?i:'s|'t|'re|'ve|'m|'ll|'d)"
 
 static const struct {
     const char *name; /* NULL: another spelling */
@@ -160,9 +221,15 @@ static const struct {
 } known[] = {
     {"gpt2", mw__scanner_gpt2_pattern, gpt2},
     {NULL, "'(?:[sdmt]|ll|ve|re)| ?\\p{L}+| ?\\p{N}+| ?[^\\s\\p{L}\\p{N}]+|\\s+(?!\\S)|\\s+", gpt2},
-    {"cl100k", "(?i:'s|'t|'re|'ve|'m|'ll|'d)|" HEAD "\\p{N}{1,3}" TAIL, cl100k},
-    {"qwen2", "(?i:'s|'t|'re|'ve|'m|'ll|'d)|" HEAD "\\p{N}" TAIL, qwen2},
+    {"cl100k", SHORT "|" HEAD "\\p{N}{1,3}" TAIL, cl100k},
+    {"qwen2", SHORT "|" HEAD "\\p{N}" TAIL, qwen2},
+    {"o200k",
+     FRONT UPPER "*" LOWER "+" SHORT "?|" FRONT UPPER "+" LOWER "*" SHORT
+                 "?|\\p{N}{1,3}| ?[^\\s\\p{L}\\p{N}]+[\\r\\n/]*|\\s*[\\r\\n]+|\\s+(?!\\S)|\\s+",
+     o200k},
 };
+
+const char mw__scanner_names[] = "gpt2, cl100k, qwen2 and o200k";
 
 const char *mw__scanner_pattern(const char *name)
 {

@@ -14,5 +14,8 @@ mw__scanner *mw__scanner_of(const char *pattern);
 const char *mw__scanner_pattern(const char *name);
 /* That of GPT-2, which files leave out. */
 extern const char mw__scanner_gpt2_pattern[];
+/* The pattern of a name; NULL for one that is not among mw__scanner_names. */
+const char *mw__scanner_pattern(const char *name);
+extern const char mw__scanner_names[];
 
 #endif

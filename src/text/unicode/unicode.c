@@ -28,11 +28,22 @@ mw__char mw__unicode_read(const char *at, const char *end)
     return (mw__char){code, mw__unicode_class_beyond(code), (uint8_t)length};
 }
 
+static mw__letter_case case_beyond(uint32_t code);
+
 /* White_Space beyond ASCII; utf8proc has no property of that name. */
 static bool is_space_beyond(uint32_t code)
 {
     return code == 0x85 || code == 0xa0 || code == 0x1680 || (code >= 0x2000 && code <= 0x200a) || code == 0x2028 ||
            code == 0x2029 || code == 0x202f || code == 0x205f || code == 0x3000;
+}
+
+mw__letter_case mw__unicode_case(uint32_t code)
+{
+    if (code >= 128)
+        return case_beyond(code);
+    if (code >= 'A' && code <= 'Z')
+        return MW__CASE_UPPER;
+    return code >= 'a' && code <= 'z' ? MW__CASE_LOWER : MW__CASE_NONE;
 }
 
 #if MW_HAVE_UTF8PROC
@@ -59,6 +70,14 @@ uint8_t mw__unicode_class_beyond(uint32_t code)
 {
     const uint8_t space = is_space_beyond(code) ? MW__CHAR_SPACE : 0;
     return (uint8_t)(class_of_category(utf8proc_category((utf8proc_int32_t)code)) | space);
+}
+
+static mw__letter_case case_beyond(uint32_t code)
+{
+    const utf8proc_category_t category = utf8proc_category((utf8proc_int32_t)code);
+    if (category == UTF8PROC_CATEGORY_LU || category == UTF8PROC_CATEGORY_LT)
+        return MW__CASE_UPPER;
+    return category == UTF8PROC_CATEGORY_LL ? MW__CASE_LOWER : MW__CASE_NONE;
 }
 
 int mw__unicode_lower(uint32_t code, uint32_t out[3])
@@ -104,6 +123,12 @@ uint32_t mw__unicode_compose(uint32_t first, uint32_t second)
 bool mw__unicode_is_whole(void) { return false; }
 
 uint8_t mw__unicode_class_beyond(uint32_t code) { return is_space_beyond(code) ? MW__CHAR_SPACE : 0; }
+
+static mw__letter_case case_beyond(uint32_t code)
+{
+    (void)code;
+    return MW__CASE_NONE;
+}
 
 int mw__unicode_lower(uint32_t code, uint32_t out[3])
 {

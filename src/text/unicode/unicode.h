@@ -28,6 +28,10 @@ static inline uint8_t mw__unicode_class(uint32_t code)
     return code < 128 ? mw__unicode_ascii[code] : mw__unicode_class_beyond(code);
 }
 
+/* Upper and title case (Lu, Lt), lower case (Ll), or neither. */
+typedef enum mw__letter_case { MW__CASE_NONE, MW__CASE_UPPER, MW__CASE_LOWER } mw__letter_case;
+mw__letter_case mw__unicode_case(uint32_t code);
+
 /* Class and length of the character at `at`, which is before `end`; a byte that begins none is a character without a
  * class. */
 typedef struct mw__char {

@@ -1,6 +1,7 @@
 /* mw tokens: texts as the tokens of a language model, and back. */
 #include "base/file/file.h"
 #include "base/number/number.h"
+#include "base/text/error.h"
 #include "base/text/text.h"
 #include "tool/commands/commands.h"
 
@@ -8,7 +9,8 @@
 #include <string.h>
 
 static struct {
-    const char *file;
+    const char *file, *out, *pattern, **special;
+    long long train;
     bool decode, numbers, no_special, special_as_text;
 } o;
 
@@ -19,6 +21,13 @@ const tool_option tool_tokens_options[] = {
     {"no-special", '\0', TOOL_FLAG, &o.no_special, "without what is put around a text, such as <s>", .argument = NULL},
     {"special-as-text", '\0', TOOL_FLAG, &o.special_as_text, "</s> in the text is text, and ends nothing",
      .argument = NULL},
+    {"train", '\0', TOOL_INTEGER, &o.train, "TEXTs are files: learn so many tokens from them, and write --out",
+     .argument = "N", .low = 256, .high = 1e7},
+    {"out", 'o', TOOL_TEXT, &o.out, "the file that is written", .argument = "FILE"},
+    {"pattern", '\0', TOOL_TEXT, &o.pattern, "where words end (gpt2)", .argument = "NAME",
+     .choices = "gpt2, cl100k, qwen2, o200k", .needs = "train"},
+    {"special", '\0', TOOL_LIST, &o.special,
+     "a special token, instead of <|endoftext|>; may be given several times", .argument = "TEXT", .needs = "train"},
     TOOL_OPTIONS_END,
 };
 
@@ -154,8 +163,61 @@ static int decode(const mw_tokenizer *t, const tool_call *call)
     return code;
 }
 
+/* ---- learning ---- */
+
+static mw_tokenizer_train_options asked_training(void)
+{
+    mw_tokenizer_train_options options = mw_tokenizer_train_defaults();
+    options.count = (size_t)o.train;
+    options.pattern = o.pattern != NULL ? o.pattern : options.pattern;
+    if (o.special == NULL)
+        return options;
+    options.special = o.special;
+    for (options.special_count = 0; o.special[options.special_count] != NULL;)
+        options.special_count++;
+    return options;
+}
+
+/* The files one behind the other. */
+static mw_status read_files(const tool_call *call, mw__text *all)
+{
+    for (int i = 0; i < call->count; i++) {
+        char *text = NULL;
+        size_t size = 0;
+        MW_TRY(mw__file_read(mw__allocator_default(), call->arguments[i], SIZE_MAX / 4, &text, &size, call->err));
+        mw__text_append(all, text, size);
+        mw__free(mw__allocator_default(), text);
+    }
+    return mw__text_check(all, call->err);
+}
+
+static int learn(const tool_call *call)
+{
+    if (o.out == NULL) {
+        tool_complain("--train: --out FILE is missing");
+        return TOOL_USAGE;
+    }
+    if (TOOL_REFUSE("TEXTs are files to learn from", "file", "decode", "numbers", "no-special", "special-as-text"))
+        return TOOL_USAGE;
+    mw__text all;
+    mw__text_init(&all, mw__allocator_default());
+    const mw_tokenizer_train_options options = asked_training();
+    if (read_files(call, &all) == MW_OK)
+        mw_tokenizer_train(all.data, all.size, &options, o.out, call->err);
+    mw__text_deinit(&all);
+    mw_tokenizer *t = call->err->status == MW_OK ? mw_tokenizer_open(o.out, call->err) : NULL;
+    if (t != NULL)
+        say_summary(t, call);
+    mw_tokenizer_destroy(t);
+    return call->err->status == MW_OK ? TOOL_DONE : TOOL_FAILED;
+}
+
 int tool_tokens(const tool_call *call)
 {
+    if (o.train != 0)
+        return learn(call);
+    if (TOOL_REFUSE("nothing is written", "out"))
+        return TOOL_USAGE;
     if (o.file != NULL && call->count > 1) {
         tool_complain("--file and a TEXT: one of them");
         return TOOL_USAGE;

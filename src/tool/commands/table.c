@@ -23,7 +23,9 @@ const tool_command tool_commands[] = {
      "llama2.c, "
      "or a folder with one of them. Prints the number of each token, which bytes of the text it stands for, and its "
      "own "
-     "text; without TEXT what the tokenizer is. --decode goes back.",
+     "text; without TEXT what the tokenizer is. --decode goes back.\n\n"
+     "With --train all arguments are files of text: byte pairs are learned from them and written to --out, a "
+     "tokenizer.json.",
      tool_tokens_options, tool_tokens},
     {"generate", "MODEL", 1, 1, "a language model goes on with a text",
      "MODEL is a folder with config.json, weights and a tokenizer, as Hugging Face gives models out: gpt2, llama, "
