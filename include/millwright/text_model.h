@@ -65,6 +65,8 @@ typedef struct mw_text_graph_options {
     int64_t tokens; /* of each; of a cached graph those of one run; default 128 */
     int64_t cache; /* not 0: keys and values of so many tokens are states, and a run goes on where the last one ended */
     bool loss;     /* the loss of input "labels" instead of logits; not with a cache */
+    mw_dtype weights; /* of matrices: MW_F32 (default), or, without a loss, MW_F16, which products widen as they read
+                       * them */
 } mw_text_graph_options;
 MW_API mw_text_graph_options mw_text_graph_defaults(void);
 
@@ -85,9 +87,10 @@ typedef struct mw_text_model mw_text_model;
 /** How to open. Fill with mw_text_model_defaults. */
 typedef struct mw_text_model_options {
     size_t struct_size;
-    const mw_compile_options *compile; /* NULL = mw_compile_defaults() */
+    const mw_compile_options *compile; /* NULL = mw_compile_defaults(); what it points to outlives the model */
     int64_t cache;                     /* the most tokens of a text, written ones included; 0 = 1024, or the network's
                                         * positions if those are fewer */
+    mw_dtype weights;                  /* of matrices in memory: MW_F32 (default), or MW_F16 in half of it */
 } mw_text_model_options;
 MW_API mw_text_model_options mw_text_model_defaults(void);
 
@@ -106,7 +109,7 @@ typedef struct mw_generate_options {
     int64_t tokens;    /* the most that are written; default 256 */
     float temperature; /* 0 = always the likeliest token; default 0.8 */
     int top_k;         /* among the k likeliest; 0 = all; default 40 */
-    float top_p;       /* among the likeliest that together have this probability; 1 = all; default 0.95 */
+    float top_p;       /* among the likeliest of those that together have this probability; 1 = all; default 0.95 */
     float min_p;       /* among those with at least this part of the largest probability; 0 = all */
     float repetition;  /* logits of tokens that came already are divided by it, or multiplied if negative; 1 = not */
     uint64_t seed;     /* the same text for the same seed */
@@ -125,6 +128,14 @@ MW_API mw_generate_options mw_generate_defaults(void);
  *           beyond the table of words */
 MW_API char *mw_text_model_generate(mw_text_model *model, const char *prompt, const mw_generate_options *options,
                                     mw_error *err);
+/** Goes on with several texts at a time, each as mw_text_model_generate goes on with it alone: the weights are read once
+ *  for all of them. Products of several rows add in another order, so that logits differ by rounding, and a text where
+ *  two tokens are as likely.
+ *  prompts    [count], 1 to 4096
+ *  options    as above, for each text; `token` must be NULL for more than one
+ *  out_texts  [count], each freed with mw_string_free; all NULL on failure */
+MW_API mw_status mw_text_model_generate_each(mw_text_model *model, const char *const *prompts, size_t count,
+                                             const mw_generate_options *options, char **out_texts, mw_error *err);
 
 #ifdef __cplusplus
 }

@@ -460,7 +460,7 @@ static bool use_encode(world *w, const void *options)
 static bool use_text_config(world *w, const void *options)
 {
     mw_graph *graph =
-        mw_text_graph(options, &(mw_text_graph_options){sizeof(mw_text_graph_options), 1, 4, 0, false}, &w->err);
+        mw_text_graph(options, &(mw_text_graph_options){sizeof(mw_text_graph_options), 1, 4, 0, false, MW_F32}, &w->err);
     mw_graph_destroy(graph);
     return graph != NULL;
 }
@@ -536,6 +536,7 @@ static const struct_row structs[] = {
     ROW(mw_pool_options, pool),
     ROW(mw_cross_entropy_options, loss),
     ROW(mw_encode_options, encode),
+    ROW(mw_tokenizer_train_options, train_tokens),
     ROW(mw_text_config, text_config),
     ROW(mw_text_graph_options, text_graph),
     ROW(mw_text_model_options, text_model),

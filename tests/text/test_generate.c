@@ -116,6 +116,51 @@ static void test_greedy_texts_are_those_without_a_cache(void)
     folder_leave(folder);
 }
 
+/* Prompts of one token, of some, and of more than a run takes; each text is that of its prompt alone. */
+static void check_each(const char *family)
+{
+    enum { TEXTS = 4 };
+    static const char *const prompts[TEXTS] = {"a", "hello.world.this.is.a.prompt.of.more.than.a.run", "bcd", "0123"};
+    char *texts[TEXTS] = {NULL};
+    mw_error err = {0};
+    mw_text_model *model = open_model(family, &err);
+    mw_generate_options o = mw_generate_defaults();
+    o.temperature = 0.0F;
+    o.tokens = 12;
+    for (size_t count = TEXTS; count >= 2; count -= 2) { /* and another number after it */
+        mw_text_model_generate_each(model, prompts, count, &o, texts, &err);
+        for (size_t i = 0; i < count; i++) {
+            char *alone = mw_text_model_generate(model, prompts[i], &o, &err);
+            check_note(alone != NULL && texts[i] != NULL && strcmp(alone, texts[i]) == 0, __FILE__, __LINE__,
+                       "%s: text %zu of %zu is \"%s\", alone \"%s\"", family, i, count, texts[i], alone);
+            mw_string_free(alone);
+            mw_string_free(texts[i]);
+        }
+    }
+    CHECK_OK(err);
+    mw_text_model_destroy(model);
+}
+
+static void test_texts_at_a_time_are_those_alone(void)
+{
+    static const char *const families[] = {"gpt2", "llama", "mistral", "qwen2", "qwen3", "gemma2"};
+    char folder[512], *texts[2] = {NULL};
+    const char *const prompts[] = {"abc", ""};
+    mw_error err = {0};
+    REQUIRE(folder_enter(folder));
+    for (size_t i = 0; i < sizeof families / sizeof *families; i++)
+        check_each(families[i]);
+    mw_text_model *model = open_model("llama", &err);
+    mw_text_model_generate_each(model, prompts, 2, NULL, texts, &err);
+    CHECK_ERROR(err, MW_ERROR_ARGUMENT, "0 tokens");
+    CHECK(texts[0] == NULL && texts[1] == NULL);
+    mw_error_clear(&err);
+    mw_text_model_generate_each(model, prompts, 0, NULL, texts, &err);
+    CHECK_ERROR(err, MW_ERROR_ARGUMENT, "0 prompts");
+    mw_text_model_destroy(model);
+    folder_leave(folder);
+}
+
 /* ---- options ---- */
 
 typedef struct heard {
@@ -275,6 +320,7 @@ static void test_what_came_already_comes_less(void)
 int main(void)
 {
     RUN(test_greedy_texts_are_those_without_a_cache);
+    RUN(test_texts_at_a_time_are_those_alone);
     RUN(test_seeds_stops_and_listeners);
     RUN(test_what_does_not_fit_is_refused);
     RUN(test_draws_have_their_probabilities);

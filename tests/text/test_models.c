@@ -103,6 +103,33 @@ static void test_logits_are_those_of_pytorch(void)
     }
 }
 
+/* Matrices of fp16 are off by 2^-11 of their elements; two layers make up to twenty times that of it. */
+static void test_logits_of_fp16_weights_are_near(void)
+{
+    for (size_t i = 0; i < FAMILIES; i++) {
+        expected e;
+        float logits[LOGITS];
+        mw_error err = {0};
+        if (CHECK(open_expected(&e, families[i]))) {
+            mw_text_graph_options o = mw_text_graph_defaults();
+            o.batch = BATCH;
+            o.tokens = TOKENS;
+            o.weights = MW_F16;
+            mw_graph *graph = mw_text_graph(&e.config, &o, &err);
+            mw_program *program = graph != NULL ? engine_compile(graph, MW_DEVICE_CPU, 1, &err) : NULL;
+            mw_program_load_weights(program, e.folder, NULL, &err);
+            mw_program_write(program, "tokens", MW_I32, e.tokens, BATCH * TOKENS, &err);
+            mw_program_run(program, &err);
+            mw_program_read(program, "logits", MW_F32, logits, LOGITS, &err);
+            const double d = CHECK_OK(err) ? difference(logits, e.logits, LOGITS) : 1.0;
+            check_note(d < 1e-2 && d > 1e-6, __FILE__, __LINE__, "%s: logits differ by %.2g", families[i], d);
+            mw_program_destroy(program);
+            mw_graph_destroy(graph);
+        }
+        mw__arena_deinit(&e.arena);
+    }
+}
+
 /* fp16 of 10 bits, through some twenty operations of each of two layers. */
 static void test_logits_on_the_ane_are_near(void)
 {
@@ -218,6 +245,7 @@ static void check_cached(const expected *e, const char *family, int64_t each)
         }
         mw_program_write(program, "tokens", MW_I32, tokens, (size_t)(BATCH * each), &err);
         mw_program_write(program, "at", MW_I32, &(int32_t){(int32_t)at}, 1, &err);
+        mw_program_write(program, "before", MW_I32, (int32_t[BATCH]){0}, BATCH, &err);
         mw_program_write(program, "last", MW_I32, &(int32_t){(int32_t)some - 1}, 1, &err);
         mw_program_run(program, &err);
         mw_program_read(program, "logits", MW_F32, logits, BATCH * WORDS, &err);
@@ -322,6 +350,13 @@ static void test_graphs_that_do_not_fit_are_refused(void)
     CHECK(make_graph(&e, 1, 4, 16, true, &err) == NULL);
     CHECK_ERROR(err, MW_ERROR_ARGUMENT, "a loss");
     mw_error_clear(&err);
+    mw_text_graph_options o = mw_text_graph_defaults();
+    o.tokens = 4;
+    o.loss = true;
+    o.weights = MW_F16;
+    CHECK(mw_text_graph(&e.config, &o, &err) == NULL);
+    CHECK_ERROR(err, MW_ERROR_ARGUMENT, "fp16 without a loss");
+    mw_error_clear(&err);
     e.config.kv_heads = 3;
     CHECK(make_graph(&e, 1, 4, 0, false, &err) == NULL);
     CHECK_ERROR(err, MW_ERROR_ARGUMENT, "3 groups");
@@ -331,6 +366,7 @@ static void test_graphs_that_do_not_fit_are_refused(void)
 int main(void)
 {
     RUN(test_logits_are_those_of_pytorch);
+    RUN(test_logits_of_fp16_weights_are_near);
     RUN(test_logits_on_the_ane_are_near);
     RUN(test_losses_and_gradients_are_those_of_pytorch);
     RUN(test_cached_logits_are_those_without);

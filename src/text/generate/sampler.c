@@ -48,19 +48,38 @@ static bool comes_before(const mw__sampler *s, uint32_t a, uint32_t b)
     return s->values[a] > s->values[b] || (s->values[a] == s->values[b] && a < b);
 }
 
-static void sift(const mw__sampler *s, size_t count, size_t at)
+/* The root is the likeliest of `count`, or the least likely. */
+static void sift(const mw__sampler *s, size_t count, size_t at, bool least)
 {
     const uint32_t moved = s->order[at];
     for (;;) {
         size_t child = 2 * at + 1;
-        if (child + 1 < count && comes_before(s, s->order[child + 1], s->order[child]))
+        if (child + 1 < count && comes_before(s, s->order[child + 1], s->order[child]) != least)
             child++;
-        if (child >= count || !comes_before(s, s->order[child], moved))
+        if (child >= count || comes_before(s, s->order[child], moved) == least)
             break;
         s->order[at] = s->order[child];
         at = child;
     }
     s->order[at] = moved;
+}
+
+/* The `most` likeliest words into s->order; returns how many they are. */
+static size_t keep_likeliest(mw__sampler *s, size_t most)
+{
+    const size_t count = most > 0 && most < s->words ? most : s->words;
+    for (size_t i = 0; i < count; i++)
+        s->order[i] = (uint32_t)i;
+    if (count == s->words)
+        return count;
+    for (size_t i = count / 2; i-- > 0;)
+        sift(s, count, i, true);
+    for (size_t i = count; i < s->words; i++)
+        if (s->values[i] > s->values[s->order[0]]) {
+            s->order[0] = (uint32_t)i;
+            sift(s, count, 0, true);
+        }
+    return count;
 }
 
 /* Takes the likeliest from the heap, one after the other, until enough are together; they end up behind `left`, the
@@ -72,31 +91,32 @@ typedef struct chosen {
 
 static chosen choose(const mw__sampler *s, size_t count, const mw_generate_options *o, double all)
 {
-    const size_t most = o->top_k > 0 && (size_t)o->top_k < count ? (size_t)o->top_k : count;
     const float least = o->min_p * s->values[s->order[0]];
     chosen c = {.first = count};
-    while (c.count < most && c.sum < (double)o->top_p * all) {
+    while (c.count < count && c.sum < (double)o->top_p * all) {
         const uint32_t best = s->order[0];
         if (c.count > 0 && s->values[best] < least)
             break;
         s->order[0] = s->order[--c.first];
         s->order[c.first] = best;
-        sift(s, c.first, 0);
+        sift(s, c.first, 0, false);
         c.sum += (double)s->values[best];
         c.count++;
     }
     return c;
 }
 
-/* Probabilities, not divided by their sum, which is returned. */
-static double exponentiate(mw__sampler *s, float temperature)
+/* Of those in s->order: probabilities, not divided by their sum, which is returned. */
+static double exponentiate(mw__sampler *s, size_t count, float temperature)
 {
-    const float largest = s->values[likeliest(s)];
+    float largest = s->values[s->order[0]];
     double all = 0.0;
-    for (size_t i = 0; i < s->words; i++) {
-        s->values[i] = expf((s->values[i] - largest) / temperature);
-        s->order[i] = (uint32_t)i;
-        all += (double)s->values[i];
+    for (size_t i = 1; i < count; i++)
+        largest = s->values[s->order[i]] > largest ? s->values[s->order[i]] : largest;
+    for (size_t i = 0; i < count; i++) {
+        float *value = &s->values[s->order[i]];
+        *value = expf((*value - largest) / temperature);
+        all += (double)*value;
     }
     return all;
 }
@@ -114,12 +134,13 @@ int32_t mw__sampler_next(mw__sampler *s, const mw_generate_options *o)
     punish_repetition(s, o->repetition);
     if (o->temperature <= 0.0F)
         return (int32_t)likeliest(s);
-    const double all = exponentiate(s, o->temperature);
-    for (size_t i = s->words / 2; i-- > 0;)
-        sift(s, s->words, i);
-    const chosen c = choose(s, s->words, o, all);
+    const size_t count = keep_likeliest(s, (size_t)o->top_k);
+    const double all = exponentiate(s, count, o->temperature);
+    for (size_t i = count / 2; i-- > 0;)
+        sift(s, count, i, false);
+    const chosen c = choose(s, count, o, all);
     double left = draw(s) * c.sum;
-    for (size_t i = s->words; i-- > c.first;) {
+    for (size_t i = count; i-- > c.first;) {
         left -= (double)s->values[s->order[i]];
         if (left < 0.0)
             return (int32_t)s->order[i];

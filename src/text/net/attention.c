@@ -56,16 +56,23 @@ static mw_tensor *remember(const mw__net *net, mw_tensor *rows, const char *what
     return mw_output(mw_slice_update_at(cache, rows, begin), name);
 }
 
-/* Each of kv_heads once for every head of its group. */
-static mw_tensor *for_groups(const mw__net *net, mw_tensor *x)
+/* Heads of a group lie behind each other, so that their rows are rows of one: keys and values are never repeated.
+ * x [batch, heads, tokens, head_width] -> [batch, kv_heads, heads / kv_heads tokens, head_width] */
+static mw_tensor *in_groups(const mw__net *net, mw_tensor *x)
 {
     const mw_text_config *c = net->config;
-    const mw_shape s = mw_tensor_shape(x);
     const int64_t each = c->heads / c->kv_heads;
-    if (each == 1 || s.rank != 4)
+    if (each == 1)
         return x;
-    x = mw_tile(mw_reshape(x, MW_SHAPE(s.dim[0], s.dim[1], 1, s.dim[2] * s.dim[3])), MW_SHAPE(1, 1, each, 1));
-    return mw_reshape(x, MW_SHAPE(s.dim[0], c->heads, s.dim[2], s.dim[3]));
+    return mw_reshape(x, MW_SHAPE(net->options->batch, c->kv_heads, each * net->options->tokens, c->head_width));
+}
+
+static mw_tensor *out_of_groups(const mw__net *net, mw_tensor *x)
+{
+    const mw_text_config *c = net->config;
+    if (c->heads == c->kv_heads)
+        return x;
+    return mw_reshape(x, MW_SHAPE(net->options->batch, c->heads, net->options->tokens, c->head_width));
 }
 
 static mw_tensor *capped(mw_tensor *x, double cap)
@@ -106,9 +113,9 @@ mw_tensor *mw__language_attend(const mw__net *net, mw_tensor *x, int layer)
         p.key = remember(net, p.key, "key", layer);
         p.value = remember(net, p.value, "value", layer);
     }
-    p.key = for_groups(net, p.key);
-    p.value = for_groups(net, p.value);
-    mw_tensor *mixed = mw_transpose(mix(net, p, has_window(net, layer) ? net->window : net->mask), MW_AXES(0, 2, 1, 3));
+    p.query = in_groups(net, p.query);
+    mw_tensor *mixed = out_of_groups(net, mix(net, p, has_window(net, layer) ? net->window : net->mask));
+    mixed = mw_transpose(mixed, MW_AXES(0, 2, 1, 3));
     mixed = mw_reshape(mixed, MW_SHAPE(net->options->batch, net->options->tokens, c->heads * c->head_width));
     mixed = mw__language_product(net, mixed, c->width, layer, f->mixed, f->every_bias);
     if (f->after_attention != NULL)

@@ -6,18 +6,39 @@
 
 mw_text_graph_options mw_text_graph_defaults(void)
 {
-    return (mw_text_graph_options){.struct_size = sizeof(mw_text_graph_options), .batch = 1, .tokens = 128};
+    return (mw_text_graph_options){.struct_size = sizeof(mw_text_graph_options), .batch = 1, .tokens = 128, .weights = MW_F32};
 }
 
 /* ---- where tokens look ---- */
 
-/* [tokens, keys], BOOL: not later than the token, and within the window. */
-static void make_masks(mw__net *net, mw_tensor *places)
+/* x [tokens] or [batch, tokens] -> once for each head of a group, [rows, 1] or [batch, 1, rows, 1] */
+static mw_tensor *row_numbers(const mw__net *net, mw_tensor *x)
+{
+    const int64_t each = net->config->heads / net->config->kv_heads, rows = each * net->options->tokens;
+    const bool apart = net->before != NULL;
+    if (each > 1)
+        x = mw_tile(x, apart ? MW_SHAPE(1, each) : MW_SHAPE(each));
+    return mw_reshape(x, apart ? MW_SHAPE(net->options->batch, 1, rows, 1) : MW_SHAPE(rows, 1));
+}
+
+/* What stands before a text is hidden from it, but never a token from itself: a row without keys would be NaN. */
+static mw_tensor *hide_padding(const mw__net *net, mw_tensor *mask, mw_tensor *key, mw_tensor *own)
+{
+    mw_tensor *first = mw_reshape(net->before, MW_SHAPE(net->options->batch, 1, 1, 1));
+    mw_tensor *seen = mw_logical_or(mw_greater_equal(key, first), mw_greater_equal(key, own));
+    return mw_logical_and(mask, seen);
+}
+
+/* BOOL [rows, keys], or [batch, 1, rows, keys]: not later than the token, and within the window. `slots`: where the
+ * tokens stand in the cache, or the text. */
+static void make_masks(mw__net *net, mw_tensor *slots)
 {
     const int64_t keys = net->at != NULL ? net->options->cache : net->options->tokens;
     mw_tensor *key = mw_reshape(mw_range_1d(net->graph, MW_I32, 0.0, (double)keys, 1.0), MW_SHAPE(1, keys));
-    mw_tensor *own = mw_reshape(places, MW_SHAPE(net->options->tokens, 1));
+    mw_tensor *own = row_numbers(net, slots);
     net->mask = mw_less_equal(key, own);
+    if (net->before != NULL)
+        net->mask = hide_padding(net, net->mask, key, own);
     if (net->config->window <= 0 || net->config->window >= keys)
         return;
     mw_tensor *oldest = mw_add_scalar(own, -(double)net->config->window);
@@ -52,35 +73,56 @@ typedef struct ends {
     mw_tensor *tokens, *places, *words;
 } ends;
 
+/* Where the tokens stand in the cache; `places`: in their texts, from which what stands before them is left out. */
+static mw_tensor *begin_places(mw__net *net, ends *e)
+{
+    const mw_text_graph_options *o = net->options;
+    mw_tensor *slots = mw_range_1d(net->graph, MW_I32, 0.0, (double)o->tokens, 1.0);
+    e->places = slots;
+    if (o->cache == 0)
+        return slots;
+    net->at = mw_input(net->graph, "at", MW_I32, MW_SHAPE(1));
+    e->places = slots = mw_add(slots, net->at);
+    if (o->batch == 1)
+        return slots;
+    net->before = mw_input(net->graph, "before", MW_I32, MW_SHAPE(o->batch, 1));
+    mw_tensor *all = mw_tile(mw_reshape(slots, MW_SHAPE(1, o->tokens)), MW_SHAPE(o->batch, 1));
+    e->places = mw_maximum(mw_sub(all, net->before), mw_constant(net->graph, MW_I32, MW_SHAPE(1), (int32_t[]){0}));
+    return all;
+}
+
 static ends begin_net(mw__net *net, mw_error *err)
 {
     const mw_text_graph_options *o = net->options;
     const mw_text_config *c = net->config;
     ends e = {.tokens = mw_input(net->graph, "tokens", MW_I32, MW_SHAPE(o->batch, o->tokens))};
-    e.places = mw_range_1d(net->graph, MW_I32, 0.0, (double)o->tokens, 1.0);
-    if (o->cache > 0) {
-        net->at = mw_input(net->graph, "at", MW_I32, MW_SHAPE(1));
-        e.places = mw_add(e.places, net->at);
-    }
+    mw_tensor *slots = begin_places(net, &e);
     e.words = mw__language_parameter(net, -1, net->family->words, "", MW_SHAPE(c->words, c->width),
                                      mw_init_normal(0.0F, 0.02F));
     if (net->family->places == NULL)
         mw__language_rotate_begin(net, e.places, err);
-    make_masks(net, e.places);
+    make_masks(net, slots);
     return e;
+}
+
+/* Rows of a table that may be fp16. */
+static mw_tensor *look_up(mw_tensor *table, mw_tensor *rows)
+{
+    mw_tensor *x = mw_gather(table, rows, 0);
+    return mw_tensor_dtype(x) == MW_F32 ? x : mw_cast(x, MW_F32);
 }
 
 static mw_tensor *embed(const mw__net *net, const ends *e)
 {
     const mw_text_config *c = net->config;
-    mw_tensor *x = mw_gather(e->words, e->tokens, 0);
+    mw_tensor *x = look_up(e->words, e->tokens);
     if (net->family->scales_words)
         x = mw_mul_scalar(x, sqrt((double)c->width));
     if (net->family->places == NULL)
         return x;
     mw_tensor *table = mw__language_parameter(net, -1, net->family->places, "", MW_SHAPE(c->positions, c->width),
                                               mw_init_normal(0.0F, 0.02F));
-    return mw_add(x, mw_gather(table, e->places, 0));
+    return mw_add(x, look_up(table, e->places));
 }
 
 static mw_tensor *head_of(const mw__net *net, const ends *e, mw_tensor *x)
@@ -89,7 +131,7 @@ static mw_tensor *head_of(const mw__net *net, const ends *e, mw_tensor *x)
     mw_tensor *weight = c->tied ? e->words
                                 : mw__language_parameter(net, -1, net->family->head, "", MW_SHAPE(c->words, c->width),
                                                          mw_init_normal(0.0F, 0.02F));
-    mw_tensor *logits = mw_linear(x, weight, NULL);
+    mw_tensor *logits = mw_linear(x, mw__language_widened(weight), NULL);
     if (c->logit_softcap <= 0.0)
         return logits;
     return mw_mul_scalar(mw_tanh(mw_mul_scalar(logits, 1.0 / c->logit_softcap)), c->logit_softcap);
@@ -136,6 +178,8 @@ static mw_status check_graph(const mw_text_config *c, const mw_text_graph_option
         return mw__fail(err, MW_ERROR_ARGUMENT, "a network of text: batch %lld, %lld tokens, a cache of %lld%s",
                         (long long)o->batch, (long long)o->tokens, (long long)o->cache,
                         o->loss && o->cache > 0 ? " and a loss" : "");
+    if (o->weights != MW_F32 && (o->weights != MW_F16 || o->loss))
+        return mw__fail(err, MW_ERROR_ARGUMENT, "a network of text: weights are fp32, or fp16 without a loss");
     const int64_t most = o->cache > 0 ? o->cache : o->tokens;
     if (most > c->positions)
         return mw__fail(err, MW_ERROR_ARGUMENT, "a network of text: %lld tokens, and it has %lld positions",

@@ -38,10 +38,11 @@ typedef struct mw__net {
     const mw__family *family;
     const mw_text_graph_options *options;
     mw_graph *graph;
-    mw_tensor *cosine,
-        *sine; /* [tokens, head_width / 2] of the angles of these tokens; NULL without rotary positions */
-    mw_tensor *mask, *window; /* [tokens, keys], BOOL: where a token may look; in a layer with a window */
+    mw_tensor *cosine, *sine; /* [tokens, head_width / 2] of the angles of these tokens, or [batch, 1, tokens, ..]; NULL
+                               * without rotary positions */
+    mw_tensor *mask, *window; /* BOOL: where a token may look; in a layer with a window (make_masks) */
     mw_tensor *at;            /* how many tokens came before; NULL without a cache */
+    mw_tensor *before;        /* [batch, 1], of these how many stand before a text; NULL for one text */
 } mw__net;
 
 /* The product of x [.., inputs] with the weight `part`.weight of a layer. */
@@ -51,6 +52,8 @@ mw_tensor *mw__language_product(const mw__net *net, mw_tensor *x, int64_t output
 mw_tensor *mw__language_norm_of(const mw__net *net, mw_tensor *x, int layer, const char *part);
 mw_tensor *mw__language_parameter(const mw__net *net, int layer, const char *part, const char *what, mw_shape shape,
                                   mw_init init);
+/* A matrix of fp16 is widened where it is multiplied. */
+mw_tensor *mw__language_widened(mw_tensor *weight);
 /* x + attention(x), [batch, tokens, width] */
 mw_tensor *mw__language_attend(const mw__net *net, mw_tensor *x, int layer);
 
@@ -59,7 +62,7 @@ mw_tensor *mw__language_attend(const mw__net *net, mw_tensor *x, int layer);
 /* By how much a pair of channels turns for each position; `scaled`: as the configuration scales positions. */
 double mw__language_frequency(const mw_text_config *config, int64_t pair, bool scaled);
 
-/* Sets net->cosine and net->sine. `places`: [tokens] I32, the tokens' positions. */
+/* Sets net->cosine and net->sine. `places`: [tokens] or [batch, tokens] I32, the tokens' positions. */
 void mw__language_rotate_begin(mw__net *net, mw_tensor *places, mw_error *err);
 /* x [batch, heads, tokens, head_width], each pair of channels turned by its position's angle. */
 mw_tensor *mw__language_rotated(const mw__net *net, mw_tensor *x);

@@ -20,7 +20,12 @@ mw_tensor *mw__language_parameter(const mw__net *net, int layer, const char *par
 {
     char name[160];
     name_of(net, layer, part, what, name);
-    return mw_parameter(net->graph, name, MW_F32, shape, init);
+    return mw_parameter(net->graph, name, shape.rank > 1 ? net->options->weights : MW_F32, shape, init);
+}
+
+mw_tensor *mw__language_widened(mw_tensor *weight)
+{
+    return mw_tensor_dtype(weight) == MW_F16 ? mw_cast(weight, MW_F32) : weight;
 }
 
 mw_tensor *mw__language_product(const mw__net *net, mw_tensor *x, int64_t outputs, int layer, const char *part,
@@ -32,6 +37,7 @@ mw_tensor *mw__language_product(const mw__net *net, mw_tensor *x, int64_t output
     mw_tensor *weight = mw__language_parameter(net, layer, part, ".weight",
                                                first ? MW_SHAPE(inputs, outputs) : MW_SHAPE(outputs, inputs),
                                                mw_init_normal(0.0F, 0.02F));
+    weight = mw__language_widened(weight);
     mw_tensor *added =
         bias ? mw__language_parameter(net, layer, part, ".bias", MW_SHAPE(outputs), mw_init_zeros()) : NULL;
     if (!first)

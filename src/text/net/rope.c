@@ -52,6 +52,11 @@ void mw__language_rotate_begin(mw__net *net, mw_tensor *places, mw_error *err)
         return;
     net->cosine = mw_gather(net->cosine, places, 0);
     net->sine = mw_gather(net->sine, places, 0);
+    if (net->before == NULL)
+        return;
+    const mw_shape shape = MW_SHAPE(net->options->batch, 1, net->options->tokens, net->config->head_width / 2);
+    net->cosine = mw_reshape(net->cosine, shape);
+    net->sine = mw_reshape(net->sine, shape);
 }
 
 mw_tensor *mw__language_rotated(const mw__net *net, mw_tensor *x)

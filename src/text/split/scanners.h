@@ -10,8 +10,6 @@ typedef size_t mw__scanner(const char *at, const char *end);
 
 /* The scanner of a pattern as files write it; NULL for one that is not known. */
 mw__scanner *mw__scanner_of(const char *pattern);
-/* The pattern of a name; NULL for one that is not known. */
-const char *mw__scanner_pattern(const char *name);
 /* That of GPT-2, which files leave out. */
 extern const char mw__scanner_gpt2_pattern[];
 /* The pattern of a name; NULL for one that is not among mw__scanner_names. */
