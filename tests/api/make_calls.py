@@ -77,7 +77,8 @@ class Writer:
             return STRINGS, ""
         if stars == 1 and base == "mw_error":
             return ["&failure", "NULL"], ""
-        if (base == "void" and name == "user") or (base == "char" and stars == 1):  # taken over, or handed back
+        handed_back = base == "char" and "const" not in kind
+        if (base == "void" and name == "user") or (base == "char" and stars == 1) or handed_back:  # or taken over
             return ["NULL"], ""
         return self.by_address(kind, base, stars), "array"
 
