@@ -335,10 +335,11 @@ static double bytes_of(const linker *l, const mw__fuse_item *item)
     return bytes;
 }
 
-/* Whether it waits for the end of a chain that it does not join: what it reads is then still in a cache. */
+/* Whether it waits for the end of a chain that it does not join: what it reads is then still in a cache, also if it
+ * fills that to the last byte. */
 static bool may_wait(const linker *l, const mw__fuse_item *item)
 {
-    const mw__fuse_terms terms = {.spent = bytes_of(l, item), .fewer = 1.0};
+    const mw__fuse_terms terms = {.spent = bytes_of(l, item) - 1.0, .fewer = 1.0};
     return (item->group != NULL || item->step->nested == NULL) && mw__fuse_pays(l->pass->weights, &terms);
 }
 
