@@ -161,14 +161,15 @@ typedef enum beside {
     BESIDE_BOTH,
     BESIDE_ONE_NUMBER,
     BESIDE_BATCH_NORM,
+    BESIDE_SPELLED, /* a batch norm of operations, of which some are on constants alone */
     BESIDES
 } beside;
 
 static double apply_beside(beside b, double v, int c)
 {
     const double s = single(scale_at(c)), t = single(shift_at(c));
-    const double values[BESIDES] = {v,     v * s, v + t,     t + v, v - t,
-                                    t - v, v / s, v * s + t, v * 3, (v - t) / sqrt(s * s + 0.01) * s + t};
+    const double norm = (v - t) / sqrt(s * s + 0.01) * s + t;
+    const double values[BESIDES] = {v, v * s, v + t, t + v, v - t, t - v, v / s, v * s + t, v * 3, norm, norm};
     return values[b];
 }
 
@@ -181,6 +182,49 @@ static void put_step(program_text *p, const int *shape, int rank, const char *to
     put(p, " %s = %s(%s = %s, %s = ", to, operation, turned ? "y" : "x", from, turned ? "x" : "y");
     put_constant(p, along, along_rank, number);
     put(p, ");\n");
+}
+
+/* what = numbers of the channels, in their shape beside the others. */
+static void put_channels(program_text *p, const char *from, const char *what, const int *along, int rank,
+                         double (*number)(int))
+{
+    put_type(p, along, rank);
+    put(p, " %s_%s = reshape(shape = tensor<int32, [%d]>([", from, what, rank);
+    for (int i = 0; i < rank; i++)
+        put(p, i > 0 ? ", %d" : "%d", along[i]);
+    put(p, "]), x = ");
+    put_constant(p, along, 1, number);
+    put(p, ");\n");
+}
+
+static void put_unary(program_text *p, const char *from, const char *what, const char *call, const int *along, int rank)
+{
+    put_type(p, along, rank);
+    put(p, " %s_%s = %s;\n", from, what, call);
+}
+
+static void put_spelled(program_text *p, const kind *k, const int *shape, const int *along, int rank, const char *from,
+                        const char *to)
+{
+    char call[120];
+    put_channels(p, from, "mean", along, rank, shift_at);
+    put_channels(p, from, "variance", along, rank, square_at);
+    put_channels(p, from, "gamma", along, rank, scale_at);
+    put_channels(p, from, "beta", along, rank, shift_at);
+    snprintf(call, sizeof call, "add(x = %s_variance, y = fp32(0.01))", from);
+    put_unary(p, from, "sum", call, along, rank);
+    snprintf(call, sizeof call, "sqrt(x = %s_sum)", from);
+    put_unary(p, from, "root", call, along, rank);
+    snprintf(call, sizeof call, "inverse(epsilon = fp32(0), x = %s_root)", from);
+    put_unary(p, from, "inverse", call, along, rank);
+    snprintf(call, sizeof call, "sub(x = %s, y = %s_mean)", from, from);
+    put_unary(p, from, "centered", call, shape, k->rank);
+    snprintf(call, sizeof call, "mul(x = %s_centered, y = %s_inverse)", from, from);
+    put_unary(p, from, "normal", call, shape, k->rank);
+    snprintf(call, sizeof call, "mul(x = %s_normal, y = %s_gamma)", from, from);
+    put_unary(p, from, "scaled", call, shape, k->rank);
+    put_type(p, shape, k->rank);
+    put(p, " %s = add(x = %s_scaled, y = %s_beta);\n", to, from, from);
 }
 
 static void put_beside(program_text *p, const kind *k, beside b, const int *shape, const char *from, const char *to)
@@ -200,6 +244,9 @@ static void put_beside(program_text *p, const kind *k, beside b, const int *shap
         put(p, ", variance = ");
         put_constant(p, &channels, 1, square_at);
         put(p, ", x = %s);\n", from);
+        break;
+    case BESIDE_SPELLED:
+        put_spelled(p, k, shape, along, rank, from, to);
         break;
     case BESIDE_BOTH:
         snprintf(between, sizeof between, "%s_scaled", from);

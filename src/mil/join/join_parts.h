@@ -36,6 +36,9 @@ const mw__op *mw__join_made_by(const mw_tensor *value, const char *kind);
 bool mw__join_number(const mw_tensor *value, double *out);
 /* True for a constant of fp32 that is there. */
 bool mw__join_is_weight(const mw_tensor *value);
+/* The same, or what follows from such by arithmetic of numbers that lie alike; and its number i (join_constant.c). */
+bool mw__join_is_constant(const mw_tensor *value);
+double mw__join_constant_at(const mw_tensor *constant, int64_t i);
 bool mw__join_same_shape(const mw_tensor *a, const mw_tensor *b);
 /* The axes of "axes" of an operation on a tensor of that rank: all, if there are none. */
 void mw__join_axes(const mw__op *op, int rank, bool out[MW_RANK_MAX]);

@@ -38,7 +38,7 @@ static bool begin_affine(mw__joining *joining, const mw_tensor *y, int first, in
 /* True if the constant has a number for each of the affine's, or one for all, beside a tensor of that shape. */
 static bool lies_along(const affine *a, mw_shape shape, const mw_tensor *constant)
 {
-    if (!mw__join_is_weight(constant))
+    if (!mw__join_is_constant(constant))
         return false;
     const mw_shape own = mw_tensor_shape(constant);
     if (own.rank > shape.rank)
@@ -54,18 +54,12 @@ static bool lies_along(const affine *a, mw_shape shape, const mw_tensor *constan
     return mw_shape_count(own) == a->count;
 }
 
-static double number_at(const mw_tensor *constant, int64_t i)
-{
-    const bool one = constant->payload->splat || mw_shape_count(mw_tensor_shape(constant)) == 1;
-    return mw__payload_float(constant->payload, one ? 0 : (size_t)i);
-}
-
 typedef enum step_kind { STEP_MUL, STEP_DIV, STEP_ADD, STEP_SUB, STEP_SUB_FROM } step_kind;
 
 static void take_step(affine *a, const mw_tensor *constant, step_kind kind)
 {
     for (int64_t i = 0; i < a->count; i++) {
-        const double c = number_at(constant, i);
+        const double c = mw__join_constant_at(constant, i);
         switch (kind) {
         case STEP_MUL:
             a->scale[i] *= c;
@@ -93,7 +87,7 @@ static bool take_pair(affine *a, const mw__op *op, mw_shape shape)
     const mw_tensor *x = mw__op_operand(op, "x"), *y = mw__op_operand(op, "y");
     const bool second = lies_along(a, shape, y);
     const mw_tensor *constant = second ? y : x, *of = second ? x : y;
-    if (of->payload != NULL || !mw__join_same_shape(of, op->results[0]) ||
+    if (mw__join_is_constant(of) || !mw__join_same_shape(of, op->results[0]) ||
         (!second && !lies_along(a, shape, constant)) || (divides && !second))
         return false;
     take_step(a, constant,
@@ -118,11 +112,13 @@ static bool take_batch_norm(affine *a, const mw__op *op)
     double epsilon = 0.0;
     if (a->first != 1 || a->axes != 1 || !is_vector(mean, a->count) || !is_vector(variance, a->count) ||
         (gamma != NULL && !is_vector(gamma, a->count)) || (beta != NULL && !is_vector(beta, a->count)) ||
-        !mw__arg_float(op, "epsilon", &epsilon) || x->payload != NULL)
+        !mw__arg_float(op, "epsilon", &epsilon) || mw__join_is_constant(x))
         return false;
     for (int64_t i = 0; i < a->count; i++) {
-        const double scale = (gamma != NULL ? number_at(gamma, i) : 1.0) / sqrt(number_at(variance, i) + epsilon);
-        const double shift = (beta != NULL ? number_at(beta, i) : 0.0) - scale * number_at(mean, i);
+        const double scale =
+            (gamma != NULL ? mw__join_constant_at(gamma, i) : 1.0) / sqrt(mw__join_constant_at(variance, i) + epsilon);
+        const double shift =
+            (beta != NULL ? mw__join_constant_at(beta, i) : 0.0) - scale * mw__join_constant_at(mean, i);
         a->shift[i] += a->scale[i] * shift;
         a->scale[i] *= scale;
     }
@@ -150,9 +146,10 @@ static const mw__op *scaled_by(const mw__op *op)
         const mw_tensor *x = mw__op_operand(op, "x"), *y = mw__op_operand(op, "y");
         const bool pair =
             mw__op_is(op, "mul") || mw__op_is(op, "add") || mw__op_is(op, "sub") || mw__op_is(op, "real_div");
-        if (pair ? (x->payload != NULL) == (y->payload != NULL) : !mw__op_is(op, "batch_norm"))
+        const bool first = pair && mw__join_is_constant(x);
+        if (pair ? first == mw__join_is_constant(y) : !mw__op_is(op, "batch_norm"))
             return op;
-        op = mw__join_maker(pair && x->payload != NULL ? y : x);
+        op = mw__join_maker(first ? y : x);
     }
     return NULL;
 }
@@ -236,7 +233,10 @@ static bool are_finite(const float *numbers, int64_t count)
     return finite;
 }
 
-static double bias_at(const product *p, int64_t output) { return p->bias != NULL ? number_at(p->bias, output) : 0.0; }
+static double bias_at(const product *p, int64_t output)
+{
+    return p->bias != NULL ? mw__join_constant_at(p->bias, output) : 0.0;
+}
 
 static int64_t weights_of(const product *p) { return (int64_t)mw__payload_count(p->weight->payload); }
 
@@ -438,8 +438,8 @@ mw_tensor *mw__join_scale_norm(mw__rewriting *pass, mw__clone *clone, const mw__
         return mw__graph_fail(clone->to, MW_ERROR_MEMORY, "no memory for the weights of a layer_norm");
     const mw_tensor *gamma = mw__op_operand(norm, "gamma"), *beta = mw__op_operand(norm, "beta");
     for (int64_t i = 0; i < a.count; i++) {
-        numbers[i] = (float)(a.scale[i] * (gamma != NULL ? number_at(gamma, i) : 1.0));
-        numbers[a.count + i] = (float)(a.scale[i] * (beta != NULL ? number_at(beta, i) : 0.0) + a.shift[i]);
+        numbers[i] = (float)(a.scale[i] * (gamma != NULL ? mw__join_constant_at(gamma, i) : 1.0));
+        numbers[a.count + i] = (float)(a.scale[i] * (beta != NULL ? mw__join_constant_at(beta, i) : 0.0) + a.shift[i]);
     }
     mw_shape shape = mw_tensor_shape(op->results[0]);
     memmove(shape.dim, shape.dim + a.first, (size_t)a.axes * sizeof *shape.dim);
