@@ -51,7 +51,7 @@ typedef struct mw_text_config {
 
 /** Values of a family for what files leave out; everything else is 0. An unknown family has a NULL `family`. */
 MW_API mw_text_config mw_text_config_defaults(const char *family);
-/** Reads config.json, or that of a folder.
+/** Reads config.json, or that of a folder, or what a .gguf or .bin says.
  *  errors  MW_ERROR_FILE; MW_ERROR_FORMAT for what is malformed, missing or out of range; MW_ERROR_UNSUPPORTED, by
  *          name, for another family, kind of scaled positions, or activation */
 MW_API mw_status mw_text_config_read(const char *path, mw_text_config *out, mw_error *err);
@@ -94,7 +94,8 @@ typedef struct mw_text_model_options {
 } mw_text_model_options;
 MW_API mw_text_model_options mw_text_model_defaults(void);
 
-/** Opens a folder with config.json, weights (model.safetensors or shards with their index) and a tokenizer.
+/** Opens a folder with config.json, weights (model.safetensors or shards with their index) and a tokenizer; a .gguf; or
+ *  a .bin of llama2.c or llm.c that stands beside its tokenizer.
  *  return  owned by the caller; NULL with err set on failure */
 MW_API mw_text_model *mw_text_model_open(const char *folder, const mw_text_model_options *options, mw_error *err);
 /** Frees it; twice as mw_trainer_destroy. NULL is fine. */

@@ -9,8 +9,8 @@
  *     mw_tokenizer_destroy(tokenizer);
  *
  * Read are tokenizer.json (BPE by bytes or with byte fallback, WordPiece, Unigram), vocab.json with merges.txt,
- * vocab.txt of BERT, and tokenizer.bin of llama2.c. Encoding takes time in proportion to the text, whatever it is: of a
- * word of n bytes without a place to cut n log n.
+ * vocab.txt of BERT, tokenizer.bin of llama2.c, and the vocabulary of a .gguf. Encoding takes time in proportion to the
+ * text, whatever it is: of a word of n bytes without a place to cut n log n.
  *
  * In libmillwright_text (<millwright/text.h>).
  *
@@ -29,8 +29,8 @@ typedef struct mw_tokenizer mw_tokenizer;
 
 /* ---- reading ---- */
 
-/** Opens a file, or a folder that holds tokenizer.json, vocab.json and merges.txt, tokenizer.model, vocab.txt or
- *  tokenizer.bin: they are looked for in this order.
+/** Opens a file, or a folder that holds tokenizer.json, vocab.json and merges.txt, tokenizer.model, vocab.txt,
+ *  tokenizer.bin or tokenizer.gguf: they are looked for in this order.
  *  return  owned by the caller; NULL with err set on failure
  *  errors  MW_ERROR_FILE if it cannot be read; MW_ERROR_FORMAT if it is malformed; MW_ERROR_UNSUPPORTED, by name, for
  *          a part that is not known, and for one that needs libutf8proc or libpcre2 in a library without them */
