@@ -47,8 +47,8 @@ typedef struct mw_gguf_file {
     void *user;
 } mw_gguf_file;
 
-/** Writes a whole file of version 3, durably or not at all; one tensor is in memory at a time. A number is rounded once,
- *  blocks are quantized as ggml's reference does: equal bytes.
+/** Writes a whole file of version 3, durably or not at all; one tensor is in memory at a time. A number is rounded
+ *  once, blocks are quantized as ggml's reference does.
  *  errors  MW_ERROR_ARGUMENT for a name that is none or is there twice, or a type that is not listed; MW_ERROR_SHAPE
  *          for rows that are no whole blocks; MW_ERROR_NUMERIC for an element that is not finite, or beyond fp16 where
  *          that is the type of it or of a block's scale; MW_ERROR_FILE */

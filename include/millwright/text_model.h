@@ -94,8 +94,8 @@ typedef struct mw_text_model_options {
 } mw_text_model_options;
 MW_API mw_text_model_options mw_text_model_defaults(void);
 
-/** Opens a folder with config.json, weights (model.safetensors or shards with their index) and a tokenizer; a .gguf; or
- *  a .bin of llama2.c or llm.c that stands beside its tokenizer.
+/** Opens a folder with config.json, weights (model.safetensors or shards with their index) and a tokenizer; a .gguf;
+ *  or a .bin of llama2.c or llm.c that stands beside its tokenizer.
  *  return  owned by the caller; NULL with err set on failure */
 MW_API mw_text_model *mw_text_model_open(const char *folder, const mw_text_model_options *options, mw_error *err);
 /** Frees it; twice as mw_trainer_destroy. NULL is fine. */

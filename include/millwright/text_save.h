@@ -28,11 +28,11 @@ typedef struct mw_text_save_options {
 } mw_text_save_options;
 MW_API mw_text_save_options mw_text_save_defaults(void);
 
-/** Writes a model in the form that the path ends in: ".gguf" (with its vocabulary and the keys that llama.cpp asks for),
- *  ".bin" (llama2.c, weights alone), or else a folder. It appears whole or not at all, and stands in place of what was
+/** Writes a model in the form that the path ends in: ".gguf" (with its vocabulary and the keys that llama.cpp asks
+ *  for), ".bin" (llama2.c, weights alone), or else a folder. It appears whole or not at all, and stands in place of what was
  *  there: a folder with config.json or none at all is replaced, another one is refused.
- *  A folder has the names, types and shards of a source that is a folder, and copies of its configuration and tokenizer;
- *  of another source config.json, model.safetensors and tokenizer.gguf.
+ *  A folder has the names, types and shards of a source that is a folder, and copies of its configuration and
+ *  tokenizer; of another source config.json, model.safetensors and tokenizer.gguf.
  *  source   as mw_text_model_open; may be `path`
  *  options  NULL = mw_text_save_defaults()
  *  errors   MW_ERROR_UNSUPPORTED, by name, for what the form has no place for: a window in llama2.c, a tokenizer that

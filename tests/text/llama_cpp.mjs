@@ -8,7 +8,7 @@ const require = createRequire(folder + "/x.js");
 const { getLlama, LlamaLogLevel } = await import(pathToFileURL(require.resolve("node-llama-cpp")).href);
 const llama = await getLlama({ gpu: false, build: "never", logLevel: LlamaLogLevel.warn });
 const model = await llama.loadModel({ modelPath: file });
-const context = await model.createContext({ contextSize: 64, batchSize: 64 });
+const context = await model.createContext({ contextSize: 64, batchSize: 64, threads: 1 });
 const sequence = context.getSequence();
 const tokens = model.tokenize(text, true);
 if (model.tokens.shouldPrependBosToken) tokens.unshift(model.tokens.bos);
