@@ -4,7 +4,8 @@
 # every profile of a chip, fuzzing. Ends with the sum over all tests. MW_FUZZ_SECONDS (default 300) is the time of one
 # fuzz target, MW_COMBINE_SECONDS (default 3600) that of random nets with options; with 20 and 600 all takes about three
 # hours on two idle cores. Words choose stages: examples slow avx2 asan tsan (after slow: only what starts threads) qemu
-# valgrind (after slow) interpreter programs onnxruntime page networks profiles compilers amalgamation combinations fuzz.
+# valgrind (after slow) interpreter programs onnxruntime texts page networks profiles compilers amalgamation
+# combinations fuzz.
 # shellcheck disable=SC2317 # functions that are called by step
 set -u
 cd "$(dirname "$0")/.." || exit 1
@@ -108,6 +109,16 @@ onnxruntime() {
     tests/client/onnxruntime_batch.sh "$(pwd)/build/release/mw" build/cache/onnxruntime build/onnxruntime/trained
 }
 
+# Tokenizers beside the engines of others, which npm has (160 MB).
+text_engines() {
+    modules=build/cache/text_engines
+    tools/setup.sh npm && build release || return 1
+    [ -d "$modules/node_modules/tiktoken" ] ||
+        npm install --loglevel=error --ignore-scripts --no-save --prefix "$modules" \
+            @anush008/tokenizers@0.6.0 tiktoken@1.0.22 >/dev/null || return 1
+    tests/text/engines.sh "$(pwd)/build/release" "$(pwd)/$modules/node_modules"
+}
+
 # What a graph becomes may not depend on the order in which a compiler evaluates arguments: gcc and clang take others.
 compilers() {
     build release && cmake --preset clang && cmake --build --preset clang --target test_format_onnx_nodes || return 1
@@ -161,7 +172,7 @@ fuzz() {
 chosen=$*
 for word in $chosen; do
     case $word in
-    examples | slow | avx2 | asan | tsan | qemu | valgrind | interpreter | programs | onnxruntime | page | networks | profiles | compilers | amalgamation | combinations | fuzz) ;;
+    examples | slow | avx2 | asan | tsan | qemu | valgrind | interpreter | programs | onnxruntime | texts | page | networks | profiles | compilers | amalgamation | combinations | fuzz) ;;
     *) echo "nightly: no stage \"$word\"" >&2 && exit 2 ;;
     esac
 done
@@ -181,6 +192,7 @@ stage valgrind "valgrind" valgrind_tests
 stage interpreter "the interpreter of MIL in Python" interpreter
 stage programs "real programs against the interpreter" whole_programs
 stage onnxruntime "models of ONNX in onnxruntime" onnxruntime
+stage texts "tokenizers beside other engines" text_engines
 stage page "a report in a browser: light, dark, on paper" page_in_browser
 stage networks "the networks of the benchmarks against PyTorch" networks
 stage profiles "every example under every profile" ./run profiles
