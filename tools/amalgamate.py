@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Writes the library as two files, millwright.c and millwright.h, for programs that want no build system.
-usage: tools/amalgamate.py OUT [--with chip,data,inspect,ranks,text,view] [--headers DIR] [--without-protobuf] [--root DIR]
+usage: tools/amalgamate.py OUT [--with chip,data,inspect,learn,ranks,text,view] [--headers DIR] [--without-protobuf] [--root DIR]
     --with NAMES         libraries beside the core that are joined to it, by commas: chip, data, inspect, ranks, text,
                          view; what one of them uses comes with it
     --headers DIR        where uthash.h and xxhash.h are, which become part of millwright.c (the system's folders)

@@ -77,9 +77,9 @@ done
 # With every library, and with none and no protoc-c; -fsyntax-only, as they compile long.
 all="-DMW_HAVE_ZLIB=1 -DMW_HAVE_PNG=1 -DMW_HAVE_JPEG=1 -DMW_HAVE_PROTOBUF=1 -DMW_HAVE_PLIST=1 -DMW_HAVE_UTF8PROC=1 -DMW_HAVE_PCRE2=1"
 tools/amalgamate.py "$work/bare" --headers "$build/single_headers" --without-protobuf
-tools/amalgamate.py "$work/joined" --headers "$build/single_headers" --with chip,view,inspect,ranks,text,data
+tools/amalgamate.py "$work/joined" --headers "$build/single_headers" --with chip,view,inspect,learn,ranks,text,data
 if tools/amalgamate.py "$work/joined" --with nothing 2>"$work/said"; then fail "--with nothing was taken"; fi
-grep -q "beside the core are data, inspect, chip, ranks, text, view" "$work/said" || fail "--with nothing is refused without the names"
+grep -q "beside the core are data, inspect, chip, learn, ranks, text, view" "$work/said" || fail "--with nothing is refused without the names"
 for compiler in "$@"; do
     # shellcheck disable=SC2086 # a list of flags
     quiet "$compiler" $all -fsyntax-only "$work/one/millwright.c"

@@ -35,10 +35,10 @@ check_symbols() { # check_symbols LIBRARY PATTERN: exports at least one name, an
 }
 private=MILLWRIGHT_PRIVATE_$(sed -n 's/^project(millwright VERSION \([0-9.]*\).*/\1/p' CMakeLists.txt)
 check_symbols "$lib/libmillwright.so" "^(mw_[a-z0-9].*@@MILLWRIGHT_[0-9]+|ane_e5rt_.*@@MILLWRIGHT_[0-9]+|mw__[a-z0-9_]*@@$private|MILLWRIGHT_[0-9]+|$private)\$"
-for name in data inspect chip ranks text view; do check_symbols "$lib/libmillwright_$name.so" '^mw_[a-z0-9]'; done
+for name in data inspect chip learn ranks text view; do check_symbols "$lib/libmillwright_$name.so" '^mw_[a-z0-9]'; done
 # The core shows of its inside what its siblings use, and no more.
 nm -D --defined-only "$lib/libmillwright.so" | sed -n 's/.* \(mw__[a-z0-9_]*\)@@.*/\1/p' | sort >"$work/shown"
-for name in data inspect chip ranks text view; do nm -D --undefined-only "$lib/libmillwright_$name.so"; done |
+for name in data inspect chip learn ranks text view; do nm -D --undefined-only "$lib/libmillwright_$name.so"; done |
     sed -n 's/.* \(mw__[a-z0-9_]*\)@.*/\1/p' | sort -u >"$work/used"
 cmp -s "$work/shown" "$work/used" || fail "marked MW__SIBLING without need:" "$(comm -23 "$work/shown" "$work/used")"
 [ ! -e "$lib/libmillwright_mpi.so" ] || check_symbols "$lib/libmillwright_mpi.so" '^mw_(communicator_create_mpi|mpi_start)$'
@@ -89,7 +89,7 @@ fi
 
 # --- libraries beside the core: by pkg-config, opened later, and refused beside a core of another release ---
 # shellcheck disable=SC2046
-${CC:-cc} -std=c11 tests/install/smoke_beside.c -o "$work/beside" $(pkg-config --cflags --libs millwright_chip millwright_data millwright_ranks millwright_text millwright_view)
+${CC:-cc} -std=c11 tests/install/smoke_beside.c -o "$work/beside" $(pkg-config --cflags --libs millwright_chip millwright_data millwright_learn millwright_ranks millwright_text millwright_view)
 LD_LIBRARY_PATH=$lib "$work/beside"
 # shellcheck disable=SC2046
 ${CC:-cc} -std=c11 tests/install/smoke_opened.c -o "$work/opened" $(pkg-config --cflags --libs millwright) -ldl

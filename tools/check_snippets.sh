@@ -19,7 +19,7 @@ for snippet in "$work"/*.c; do
         { echo '#include <stdio.h>'; echo '#include <millwright/chip_all.h>'; echo '#include <millwright/communicator.h>'
             echo '#include <millwright/data.h>'; echo '#include <millwright/inspect.h>'
             echo '#include <millwright/millwright.h>'
-            echo '#include <millwright/text.h>'; echo '#include <millwright/view.h>'; echo 'void snippet(void);'; echo 'void snippet(void) {';
+            echo '#include <millwright/learn.h>'; echo '#include <millwright/text.h>'; echo '#include <millwright/view.h>'; echo 'void snippet(void);'; echo 'void snippet(void) {';
             cat "$snippet"; echo '}'; } >"$snippet.tmp"
         mv "$snippet.tmp" "$snippet"
     fi

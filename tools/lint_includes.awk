@@ -121,6 +121,7 @@ BEGIN {
     allowed["view"] = "base graph"
     allowed["data"] = "base graph format runtime"
     allowed["inspect"] = "base graph passes autograd rules mil format runtime"
+    allowed["learn"] = "base graph autograd"
     allowed["ranks"] = "base runtime"
     allowed["mpi"] = ""
     allowed["tool"] = "base"
@@ -131,6 +132,7 @@ BEGIN {
         library[rooms[i]] = "chip"
     library["data"] = "data"
     library["inspect"] = "inspect"
+    library["learn"] = "learn"
     library["ranks"] = "ranks"
     library["text"] = "text"
     library["view"] = "view"
@@ -138,6 +140,7 @@ BEGIN {
     join_library("data", "data dataset_derived dataset_files tensors_derived")
     join_library("inspect", "chip compare gradcheck inspect onnx_check plan ranges replay")
     join_library("chip", "chip_all chip_cost chip_place chip_plan chip_plan_rows chip_run e5 hwx netplist")
+    join_library("learn", "learn loss_embedding loss_focus")
     join_library("ranks", "communicator")
     join_library("text", "text text_model text_save tokenizer")
     join_library("view", "draw plot report summary view")

@@ -28,7 +28,7 @@ link_options() { # link_options SIDE
 # shellcheck disable=SC2016 # dollars are for CMake
 write_options() { # write_options SIDE
     echo 'set(static $<IN_LIST:millwright_static,$<TARGET_PROPERTY:LINK_LIBRARIES>>)'
-    echo 'set(beside $<IN_LIST:$<TARGET_PROPERTY:NAME>,millwright_data$<SEMICOLON>millwright_inspect$<SEMICOLON>millwright_chip$<SEMICOLON>millwright_ranks$<SEMICOLON>millwright_text$<SEMICOLON>millwright_view>)'
+    echo 'set(beside $<IN_LIST:$<TARGET_PROPERTY:NAME>,millwright_data$<SEMICOLON>millwright_inspect$<SEMICOLON>millwright_chip$<SEMICOLON>millwright_learn$<SEMICOLON>millwright_ranks$<SEMICOLON>millwright_text$<SEMICOLON>millwright_view>)'
     echo 'set(shared $<STREQUAL:$<TARGET_PROPERTY:TYPE>,SHARED_LIBRARY>)'
     echo 'set(holds $<OR:$<AND:${shared},$<NOT:${beside}>>,${static}>)'
     link_options "$1" | sed 's/.*/add_link_options($<${holds}:&>)/'

@@ -1,6 +1,7 @@
 /* Numbers of constructors: those that are out of range or not finite are refused where they make no sense. */
 #include "support/check.h"
 
+#include <millwright/learn.h>
 #include <millwright/millwright.h>
 
 #define REFUSES(call)                                                                                                  \
@@ -8,7 +9,9 @@
         mw_graph *g = mw_graph_create(NULL, NULL);                                                                     \
         mw_tensor *x = mw_input(g, "x", MW_F32, MW_SHAPE(2, 3, 4, 4));                                                 \
         mw_tensor *v = mw_parameter(g, "v", MW_F32, MW_SHAPE(3), mw_init_zeros());                                     \
-        (void)(call);                                                                                                  \
+        mw_tensor *l = mw_input(g, "l", MW_I32, MW_SHAPE(2, 3, 4)), *s = mw_input(g, "s", MW_F32, MW_SHAPE(2, 3, 4));  \
+        mw_tensor *r = mw_input(g, "r", MW_F32, MW_SHAPE(2, 3));                                                       \
+        (void)l, (void)s, (void)r, (void)(call);                                                                       \
         mw_error why = {0};                                                                                            \
         check_note(x != NULL && v != NULL && mw_graph_check(g, &why) == MW_ERROR_ARGUMENT, __FILE__, __LINE__,         \
                    "accepted with %g: %s", (double)bad, #call);                                                        \
@@ -43,6 +46,16 @@ static void test_norms_refuse_an_epsilon_that_is_negative_or_not_finite(void)
         REFUSES(mw_noise_bernoulli(g, MW_F32, MW_SHAPE(2), bad, "n"));
         REFUSES(mw_huber(x, x, bad));
         REFUSES(mw_smooth_l1(x, x, bad));
+        REFUSES(mw_focal(x, l, bad));
+        REFUSES(mw_binary_focal(x, x, 0.25f, bad));
+        REFUSES(mw_binary_focal(x, x, bad - 1.0f, 2.0f));
+        REFUSES(mw_dice(x, x, MW_AXES(1), bad));
+        REFUSES(mw_pinball(x, x, bad));
+        REFUSES(mw_normalize(x, 1, bad));
+        REFUSES(mw_cosine_embedding(x, x, s, bad - 1.0f));
+        REFUSES(mw_triplet(x, x, x, bad));
+        REFUSES(mw_info_nce(r, r, bad));
+        REFUSES(mw_nt_xent(r, r, bad));
         REFUSES(mw_upsample_bilinear(x, bad, 2.0f, false));
         REFUSES(mw_upsample_nearest_neighbor(x, bad, 2.0f));
         REFUSES(mw_parameter(g, "p", MW_F32, MW_SHAPE(2), mw_init_normal(0.0f, bad)));

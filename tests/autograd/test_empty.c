@@ -2,6 +2,7 @@
  * mean of nothing is refused by its own name. */
 #include "graph/ir/ir.h"
 #include "support/check.h"
+#include "support/losses.h"
 #include "support/on_engine.h"
 #include "support/setting.h"
 
@@ -182,6 +183,16 @@ BUILD(hinge, mw_hinge(fc(g), target(g)))
 BUILD(batch_norm, mw_batch_norm_layer(images(g), 0.1f, 1e-3f, "norm"))
 /* clang-format on */
 
+static loss_operands operands(mw_graph *g)
+{
+    mw_tensor *x = fc(g), *y = target(g), *signs = mw_input(g, "signs", MW_F32, MW_SHAPE(0));
+    return (loss_operands){.x = x, .y = y, .z = y, .p = y, .l = labels(g), .s = signs};
+}
+
+#define LOSS_ROW(id, function, operand, expression) LOSS_BUILDER(id, operands, expression)
+#include "support/losses.def"
+#undef LOSS_ROW
+
 static void test_losses_and_metrics_refuse_an_empty_batch_by_name(void)
 {
     static const struct {
@@ -203,6 +214,9 @@ static void test_losses_and_metrics_refuse_an_empty_batch_by_name(void)
                    {"binary_cross_entropy: logits [0, 4]", binary_cross_entropy},
                    {"kl_divergence: log_probabilities [0, 4]", kl_divergence},
                    {"hinge: y [0, 4]", hinge},
+#define LOSS_ROW(id, function, operand, expression) {operand, id},
+#include "support/losses.def"
+#undef LOSS_ROW
                    {"batch_norm \"norm\": x [0, 4, 5, 5] has no element per channel", batch_norm}};
     for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
         mw_error err = {0};

@@ -3,6 +3,7 @@
  * in the form for the CPU and in that for chips. */
 #include "base/number/random.h"
 #include "support/check.h"
+#include "support/losses.h"
 #include "support/oracles/oracle.h"
 
 #include <dirent.h>
@@ -79,6 +80,21 @@ static mw_tensor *dilated(mw_graph *g)
     return mw_conv_layer(image(g), 2, MW_SHAPE(2, 2), "c", &options);
 }
 
+static loss_operands operands(mw_graph *g)
+{
+    static const float signs[N] = {1.0F, -1.0F};
+    return (loss_operands){.x = input(g, "x"),
+                           .y = input(g, "y"),
+                           .z = input(g, "z"),
+                           .p = input(g, "p"),
+                           .l = labels(g),
+                           .s = mw_constant(g, MW_F32, MW_SHAPE(N), signs)};
+}
+
+#define LOSS_ROW(id, function, operand, expression) LOSS_BUILDER(id, operands, expression)
+#include "support/losses.def"
+#undef LOSS_ROW
+
 #define ROW(name, expression)                                                                                          \
     static mw_tensor *name(mw_graph *g) { return expression; }
 
@@ -136,6 +152,9 @@ static const row rows[] = {
     {"mw_binary_cross_entropy", "weight", bce_weighted},
     {"mw_kl_divergence", "", kl},
     {"mw_hinge", "", hinge},
+#define LOSS_ROW(id, function, operand, expression) {#function, #id, id},
+#include "support/losses.def"
+#undef LOSS_ROW
     {"mw_log_softmax", "", log_softmax},
     {"mw_rms_norm", "", rms_norm},
     {"mw_dense", "", dense},
@@ -352,6 +371,8 @@ static void test_every_loss_and_layer_of_the_headers_has_a_row(void)
     closedir(all);
     CHECK(layers >= 15);
     CHECK(check_header(MW_TESTS_DIR "/../include/millwright/loss.h", true) >= 13);
+    CHECK(check_header(MW_TESTS_DIR "/../include/millwright/loss_focus.h", true) == 5);
+    CHECK(check_header(MW_TESTS_DIR "/../include/millwright/loss_embedding.h", true) == 6);
 }
 
 int main(void)

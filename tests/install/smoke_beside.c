@@ -3,6 +3,7 @@
 #include <millwright/communicator.h>
 #include <millwright/data.h>
 #include <millwright/inspect.h>
+#include <millwright/learn.h>
 #include <millwright/millwright.h>
 #include <millwright/text.h>
 #include <millwright/view.h>
@@ -80,6 +81,8 @@ int main(void)
     mw_graph *graph = mw_graph_create(NULL, NULL);
     mw_tensor *x = mw_input(graph, "x", MW_F16, MW_SHAPE(1, 8));
     mw_output(mw_relu(x), "y");
+    check_claim(mw_shape_equal(mw_tensor_shape(mw_normalize(x, -1, 0.001f)), mw_tensor_shape(x)),
+                "learn does not add to a graph of the core");
     mw_summary *summary = mw_summary_create(graph, &err);
     check_claim(summary != NULL, "view does not summarize a graph of the core");
     mw_summary_destroy(summary);

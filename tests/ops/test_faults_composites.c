@@ -3,6 +3,7 @@
 #include "autograd/optimizers/optimizer_rows.h"
 #include "faults.h"
 #include "support/check.h"
+#include "support/losses.h"
 
 #include <stdlib.h>
 
@@ -48,6 +49,21 @@ COMPOSITE(kl, mw_kl_divergence(mw_log_softmax(logits(g), -1), mw_softmax(like_ro
 COMPOSITE(hinge, mw_hinge(logits(g), mw_sign(like_rows(g))))
 COMPOSITE(accuracy, mw_add(dense(g), mw_accuracy(mw_dense(like_rows(g), DEPTH, "fc2"), labels(g))))
 /* clang-format on */
+
+static loss_operands operands(mw_graph *g)
+{
+    mw_tensor *other = like_rows(g);
+    return (loss_operands){.x = logits(g),
+                           .y = other,
+                           .z = mw_tanh(other),
+                           .p = mw_sigmoid(other),
+                           .l = labels(g),
+                           .s = mw_input(g, "signs", MW_F32, MW_SHAPE(EXAMPLES))};
+}
+
+#define LOSS_ROW(id, function, operand, expression) LOSS_BUILDER(id, operands, expression)
+#include "support/losses.def"
+#undef LOSS_ROW
 
 static mw_tensor *bce_weighted(mw_graph *g)
 {
@@ -164,6 +180,9 @@ static const composite composites[] = {{"dense", dense},
                                        {"binary_cross_entropy, weighted", bce_weighted},
                                        {"kl_divergence", kl},
                                        {"hinge", hinge},
+#define LOSS_ROW(id, function, operand, expression) {#id, id},
+#include "support/losses.def"
+#undef LOSS_ROW
                                        {"accuracy", accuracy},
                                        {"accuracy, ignoring", accuracy_ignoring},
                                        {"recompute", recomputed},

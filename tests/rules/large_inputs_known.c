@@ -21,6 +21,7 @@ static const large_known rows[] = {
     {"nll of log_softmax", false, 15, 15, EVERY, "infinite", "x - max(x) passes 65504"},
     {"multi_margin", false, 15, 15, EVERY, "infinite", "a difference of two scores passes 65504"},
     {"attention", false, 6, 15, KNOTS, "infinite", "scores pass 32768 (`product_fixed_point`); scale the queries"},
+    {"focal", false, 15, 15, EVERY, "infinite", "what one example costs passes 65504"},
 
     {"square", true, 15, 15, EVERY, "infinite", "2 x passes 65504 before dy multiplies it"},
     {"mean of squares", true, 15, 15, EVERY, "infinite", "2 x passes 65504 before dy multiplies it"},
@@ -40,6 +41,7 @@ static const large_known rows[] = {
     {"sqrt(sum of squares)", true, 15, 15, EVERY, "0; the root itself is infinite", "the root is beyond 65504"},
     {"deviation", true, -24, -17, EVERY, "infinite", "1 / (2 y) passes 65504"},
     {"deviation", true, 14, 15, EVERY, "infinite", "the variance passes 65504"},
+    {"triplet", true, -24, -20, EVERY, "up to its own size off", "the points are subnormal numbers of few bits"},
     {"attention", true, 2, 15, EVERY, "1/40 off, at last 0 or infinite", "scores of several hundred are rounded to fp16, and infinite beyond"},
 };
 /* clang-format on */

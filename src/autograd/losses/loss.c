@@ -74,6 +74,12 @@ bool mw__loss_check_labels(const char *operation, mw_tensor *logits, mw_tensor *
     return false;
 }
 
+mw_tensor *mw__loss_refuse_number(mw_tensor *y, const char *what, float number, const char *rule)
+{
+    mw__graph_fail(y->graph, MW_ERROR_ARGUMENT, "%s %g must be %s", what, (double)number, rule);
+    return mw__loss_of_failed_graph(y, NULL);
+}
+
 /* ---- classes ---- */
 
 int mw__loss_class_axis(mw_tensor *logits) { return mw_tensor_shape(logits).rank - 1; }

@@ -32,7 +32,7 @@ static mw__log_sum log_sum_of(mw_tensor *logits)
     return mw__log_sum_exp(logits, MW_AXES(mw__loss_class_axis(logits)));
 }
 
-static mw_tensor *softmax_of(mw__vjp *vjp)
+mw_tensor *mw__loss_softmax_of(mw__vjp *vjp)
 {
     mw_tensor *logits = mw__vjp_input(vjp, LOGITS);
     return mw__softmax_of_powers(logits, mw__loss_class_axis(logits), mw__vjp_input(vjp, POWERS),
@@ -49,7 +49,7 @@ static void vjp_of_labels(mw__vjp *vjp)
     mw_tensor *dy = share_of_label(vjp, logits, DIVISOR);
     if (vjp->composite->input_count > WEIGHTS)
         dy = mw_mul(dy, mw__vjp_input(vjp, WEIGHTS));
-    mw_tensor *p = softmax_of(vjp);
+    mw_tensor *p = mw__loss_softmax_of(vjp);
     mw_tensor *others = mw__loss_sum_classes(mw_select(hot, mw__vjp_scalar_like(p, 0.0), p), true);
     mw__vjp_set_input(vjp, LOGITS, mw_mul(mw_select(hot, mw_neg(others), p), dy));
 }
@@ -63,7 +63,7 @@ static void vjp_of_coefficients(mw__vjp *vjp)
     const int axis = mw__loss_class_axis(logits);
     mw_tensor *dy = share_of_label(vjp, logits, DIVISOR_OF_COEFFICIENTS);
     if (mw__vjp_wants_input(vjp, LOGITS)) {
-        mw_tensor *p = softmax_of(vjp);
+        mw_tensor *p = mw__loss_softmax_of(vjp);
         mw_tensor *toward = mw_mul(v, mw__odds_against(p, axis));
         mw_tensor *away = mw_mul(p, mw_sub(mw__loss_sum_classes(v, true), v));
         mw__vjp_set_input(vjp, LOGITS, mw_mul(mw_sub(away, toward), dy));
@@ -76,8 +76,7 @@ static void vjp_of_coefficients(mw__vjp *vjp)
 
 /* ---- values ---- */
 
-/* -log softmax(logits) at the label: [N, ..]. */
-static mw_tensor *surprise_at(const mw__log_sum *sum, mw_tensor *hot)
+mw_tensor *mw__loss_surprise_at(const mw__log_sum *sum, mw_tensor *hot)
 {
     mw_tensor *chosen = mw__loss_sum_classes(mw__where(hot, sum->z), false);
     return mw_sub(mw_squeeze(sum->rest, MW_AXES(mw__loss_class_axis(hot))), chosen);
@@ -113,7 +112,7 @@ static mw_tensor *of_labels(mw_tensor *logits, mw_tensor *hot, mw_tensor *weight
     const mw__log_sum sum = log_sum_of(logits);
     mw_tensor *inputs[DIVISOR + 1] = {logits, sum.powers, sum.sum, hot};
     mw__composite composite = {.name = "cross_entropy", .inputs = inputs, .input_count = WEIGHTS, .vjp = vjp_of_labels};
-    mw_tensor *values = surprise_at(&sum, hot);
+    mw_tensor *values = mw__loss_surprise_at(&sum, hot);
     if (weights != NULL) {
         values = mw_mul(values, weights);
         inputs[composite.input_count++] = mw_expand_dims(weights, MW_AXES(mw__loss_class_axis(logits)));

@@ -35,19 +35,13 @@ static mw_tensor *blend(mw_tensor *d, float limit, double factor)
     return mw_mul(factor != 1.0 ? mw_mul_scalar(e, factor) : e, rest);
 }
 
-static mw_tensor *refuse_number(mw_tensor *y, const char *what, float number, const char *rule)
-{
-    mw__graph_fail(y->graph, MW_ERROR_ARGUMENT, "%s %g must be %s", what, (double)number, rule);
-    return mw__loss_of_failed_graph(y, NULL);
-}
-
 mw_tensor *mw_huber(mw_tensor *y, mw_tensor *target, float delta)
 {
     MW__FLOAT_SCOPE;
     if (!mw__loss_check_pair("huber", y_and_target, y, target))
         return mw__loss_of_failed_graph(y, target);
     if (!(delta > 0.0f) || isinf(delta))
-        return refuse_number(y, "huber: delta", delta, "positive and finite");
+        return mw__loss_refuse_number(y, "huber: delta", delta, "positive and finite");
     return mw__loss_mean(&(const mw__composite){.name = "huber"}, blend(mw_sub(y, target), delta, 1.0), y, target);
 }
 
@@ -57,7 +51,7 @@ mw_tensor *mw_smooth_l1(mw_tensor *y, mw_tensor *target, float beta)
     if (!mw__loss_check_pair("smooth_l1", y_and_target, y, target))
         return mw__loss_of_failed_graph(y, target);
     if (!(beta >= 0.0f) || isinf(beta))
-        return refuse_number(y, "smooth_l1: beta", beta, "finite and 0 (then it is l1) or more");
+        return mw__loss_refuse_number(y, "smooth_l1: beta", beta, "finite and 0 (then it is l1) or more");
     mw_tensor *d = mw_sub(y, target);
     mw_tensor *values = beta == 0.0f ? mw_abs(d) : blend(d, beta, 1.0 / (double)beta);
     return mw__loss_mean(&(const mw__composite){.name = "smooth_l1"}, values, y, target);
@@ -67,9 +61,9 @@ mw_tensor *mw_smooth_l1(mw_tensor *y, mw_tensor *target, float beta)
 
 /* log(1 + e^x) as max(x, 0) + log(1 + e^-|x|), the latter given: an ANE's own softplus is 0 from x = 11.1 on. A yes
  * costs that of -x, a no that of x; nothing cancels in either. */
-static mw_tensor *cost(mw_tensor *x, mw_tensor *below) { return mw_add(mw_relu(x), below); }
+mw_tensor *mw__loss_logistic_cost(mw_tensor *x, mw_tensor *below) { return mw_add(mw_relu(x), below); }
 
-static mw_tensor *softplus_below(mw_tensor *x) { return mw_softplus(mw_neg(mw_abs(x))); }
+mw_tensor *mw__loss_softplus_below(mw_tensor *x) { return mw_softplus(mw_neg(mw_abs(x))); }
 
 static mw_tensor *weigh_loss(mw_tensor *yes, mw_tensor *q) { return q != NULL ? mw_mul(yes, q) : yes; }
 
@@ -101,11 +95,11 @@ static void vjp_binary_cross_entropy(mw__vjp *vjp)
     }
     if (!mw__vjp_wants_input(vjp, 1) && !mw__vjp_wants_input(vjp, 2))
         return;
-    mw_tensor *below = softplus_below(x);
+    mw_tensor *below = mw__loss_softplus_below(x);
     if (mw__vjp_wants_input(vjp, 1))
         mw__vjp_set_input(vjp, 1, mw_mul(by_target_weighed(x, q, below), dy));
     if (mw__vjp_wants_input(vjp, 2))
-        mw__vjp_set_input(vjp, 2, mw_mul(mw_mul(t, cost(minus, below)), dy));
+        mw__vjp_set_input(vjp, 2, mw_mul(mw_mul(t, mw__loss_logistic_cost(minus, below)), dy));
 }
 
 static bool check_positive_weight(mw_tensor *logits, mw_tensor *weight)
@@ -127,8 +121,8 @@ mw_tensor *mw_binary_cross_entropy(mw_tensor *logits, mw_tensor *target, mw_tens
     if (!mw__loss_check_pair("binary_cross_entropy", logits_and_target, logits, target) ||
         !check_positive_weight(logits, positive_weight))
         return mw__loss_of_failed_graph(logits, target);
-    mw_tensor *inputs[3] = {logits, target, positive_weight}, *below = softplus_below(logits);
-    mw_tensor *yes = cost(mw_neg(logits), below), *no = cost(logits, below);
+    mw_tensor *inputs[3] = {logits, target, positive_weight}, *below = mw__loss_softplus_below(logits);
+    mw_tensor *yes = mw__loss_logistic_cost(mw_neg(logits), below), *no = mw__loss_logistic_cost(logits, below);
     yes = weigh_loss(mw_mul(target, yes), positive_weight);
     no = mw_mul(no, mw__one_minus(target));
     const mw__composite composite = {.name = "binary_cross_entropy",

@@ -14,7 +14,7 @@ typedef struct mw__log_sum {
 } mw__log_sum;
 
 /* `axes` are not empty. */
-mw__log_sum mw__log_sum_exp(mw_tensor *x, mw_axes axes);
+MW__SIBLING mw__log_sum mw__log_sum_exp(mw_tensor *x, mw_axes axes);
 
 /* -log softmax(x) along axis as sum.rest - sum.z, for the sums over that axis of x; with derivatives of any order. */
 mw_tensor *mw__surprise(mw_tensor *x, const mw__log_sum *sum);

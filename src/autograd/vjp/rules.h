@@ -29,10 +29,10 @@ mw_shape mw__vjp_x_shape(const mw__vjp *vjp);
 int mw__vjp_axis_of(const mw__vjp *vjp, int rank);
 
 /* A scalar of the element type of x. */
-mw_tensor *mw__vjp_scalar_like(mw_tensor *x, double value);
+MW__SIBLING mw_tensor *mw__vjp_scalar_like(mw_tensor *x, double value);
 
 /* cond ? a : 0. */
-mw_tensor *mw__where(mw_tensor *cond, mw_tensor *a);
+MW__SIBLING mw_tensor *mw__where(mw_tensor *cond, mw_tensor *a);
 
 /* dx = dy slope, for the one operand x. */
 void mw__vjp_scale(mw__vjp *vjp, mw_tensor *slope);
@@ -41,7 +41,7 @@ void mw__vjp_scale(mw__vjp *vjp, mw_tensor *slope);
 mw_tensor *mw__vjp_scalar(mw__vjp *vjp, const char *arg);
 
 /* 1 - t. */
-mw_tensor *mw__one_minus(mw_tensor *t);
+MW__SIBLING mw_tensor *mw__one_minus(mw_tensor *t);
 
 /* The derivative of tanh at x. */
 mw_tensor *mw__vjp_tanh_slope(mw_tensor *x);

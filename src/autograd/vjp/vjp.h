@@ -42,17 +42,17 @@ void mw__autograd_clear(mw_tensor **out, size_t count);
 
 /* The operand, for operations by name, for composites by index. */
 mw_tensor *mw__vjp_arg(const mw__vjp *vjp, const char *arg);
-mw_tensor *mw__vjp_input(const mw__vjp *vjp, size_t index);
+MW__SIBLING mw_tensor *mw__vjp_input(const mw__vjp *vjp, size_t index);
 
 /* True if the cotangent of that operand is needed. */
 bool mw__vjp_wants(const mw__vjp *vjp, const char *arg);
 bool mw__vjp_wants_member(const mw__vjp *vjp, const char *arg, size_t member); /* of a tuple argument */
-bool mw__vjp_wants_input(const mw__vjp *vjp, size_t index);
+MW__SIBLING bool mw__vjp_wants_input(const mw__vjp *vjp, size_t index);
 
 /* Gives the cotangent of an operand (shape of the result or of the operand); NULL = zero. */
 void mw__vjp_set(mw__vjp *vjp, const char *arg, mw_tensor *dx);
 void mw__vjp_set_member(mw__vjp *vjp, const char *arg, size_t member, mw_tensor *dx); /* of a tuple argument */
-void mw__vjp_set_input(mw__vjp *vjp, size_t index, mw_tensor *dx);
+MW__SIBLING void mw__vjp_set_input(mw__vjp *vjp, size_t index, mw_tensor *dx);
 
 /* Gives a cotangent that is zero outside of a part of the operand, as often as there are parts: dx has the operand's
  * rank and the counts of the spans, one an axis, for extents. The driver puts them together (parts.h). */

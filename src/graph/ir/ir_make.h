@@ -48,7 +48,7 @@ mw_tensor *mw__payload_emit(mw_graph *graph, const mw__payload *payload, const c
 mw_tensor *mw__payload_emit_splat(mw_graph *graph, mw_dtype dtype, mw_shape shape, const void *element,
                                   const char *hint);
 /* Attaches a record; copies `composite`, its inputs and numbers. Returns value, NULL on failure. */
-mw_tensor *mw__composite_attach(mw_tensor *value, const mw__composite *composite);
+MW__SIBLING mw_tensor *mw__composite_attach(mw_tensor *value, const mw__composite *composite);
 
 /* A copy of a string in the graph's arena; NULL with an error on the graph. */
 const char *mw__graph_string(mw_graph *graph, const char *text);
@@ -92,7 +92,7 @@ MW__SIBLING mw_status mw__fail_null(mw_error *err, const char *format, ...) __at
 mw_tensor *mw__graph_mixed(const mw_tensor *x, mw_graph *graph, const char *operation, const char *argument);
 
 /* Notes an error on the graph (the first stays) and returns NULL. */
-mw_tensor *mw__graph_fail(mw_graph *graph, mw_status status, const char *format, ...)
+MW__SIBLING mw_tensor *mw__graph_fail(mw_graph *graph, mw_status status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
 #endif

@@ -69,6 +69,6 @@ mw_tensor *mw__scalar(mw_graph *graph, mw_dtype dtype, double value, const char 
 
 /* If `indices` is an input, or one in another shape or order, its values must lie in 0 .. limit - 1 (the smallest limit
  * counts) or be `ignored`; NULL = nothing is ignored. */
-void mw__limit_indices(mw_tensor *indices, int64_t limit, const int64_t *ignored);
+MW__SIBLING void mw__limit_indices(mw_tensor *indices, int64_t limit, const int64_t *ignored);
 
 #endif
