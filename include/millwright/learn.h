@@ -11,5 +11,6 @@
 
 #include <millwright/loss_embedding.h>
 #include <millwright/loss_focus.h>
+#include <millwright/scores.h>
 
 #endif
