@@ -9,6 +9,7 @@
 #include <millwright/communicator.h>
 #include <millwright/data.h>
 #include <millwright/inspect.h>
+#include <millwright/learn.h>
 #include <millwright/millwright.h>
 #include <millwright/text.h>
 #include <millwright/view.h>
@@ -48,6 +49,7 @@ typedef struct calls_world {
     mw_tensors *mw_tensors;
     mw_coreml *mw_coreml;
     mw_tokenizer *mw_tokenizer;
+    mw_scores *mw_scores;
     mw_token_stream *mw_token_stream;
     mw_text_model *mw_text_model;
     mw_comparison *mw_comparison;
