@@ -183,6 +183,28 @@ typedef struct mw__matmul_sum_match {
 /* Whether a product may be one of them. */
 bool mw__matmul_sum_suits(const mw__op *product, const mw__config *config, int partitions);
 
+/* ---- products of codes ---- */
+
+/* conv, linear, or matmul by a matrix, of x_scale (x - x_zero) and constants scale (weight - zero), of integers of 8
+ * bits: codes of another scale, or the real numbers. */
+typedef struct mw__int8_product_match {
+    const mw__op *op;
+    const mw_tensor *x; /* codes */
+    float x_scale;
+    int x_zero;
+    const uint8_t *weight; /* codes, as the operation has its weight */
+    mw_dtype weight_dtype;
+    bool weight_turned;  /* of matmul: y is transposed, so that rows are outputs as they are in linear */
+    int64_t outputs, depth; /* products of a sum */
+    const float *scales; // [outputs]
+    const int *zeros;    // [outputs]
+    const float *bias;   // [outputs], or NULL
+    const mw_tensor *result;
+    float y_scale; /* these three of codes alone */
+    int y_zero;
+    int low, high; /* the codes that may be: a relu leaves none below y_zero */
+} mw__int8_product_match;
+
 /* ---- flags ---- */
 
 /* A tensor that is looked at. */

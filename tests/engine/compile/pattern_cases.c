@@ -278,11 +278,61 @@ static mw_tensor *build_within(mw_graph *graph)
 
 /* ---- cases ---- */
 
+/* By 1/16 from 128 on: sums of few such numbers are exact. */
+static mw_tensor *code(mw_tensor *x)
+{
+    const float scale = 0.0625f;
+    const uint8_t zero = 128;
+    mw_graph *graph = mw_tensor_graph(x);
+    mw_tensor *by = mw_constant(graph, MW_F32, mw_shape_scalar(), &scale);
+    mw_tensor *from = mw_constant(graph, MW_U8, mw_shape_scalar(), &zero);
+    return mw_dequantize(mw_quantize(x, by, from, 0, MW_U8), by, from, 0);
+}
+
+static mw_tensor *convolve_codes(mw_graph *graph)
+{
+    static const int8_t codes[8] = {3, -1, 2, 0, -3, 1, -2, 2};
+    const float scale = 0.5f;
+    mw_tensor *x = mw_input(graph, "x", MW_F32, MW_SHAPE(2, 4, 8, 8));
+    mw_tensor *weight = mw_constant(graph, MW_I8, MW_SHAPE(2, 4, 1, 1), codes);
+    mw_tensor *by = mw_constant(graph, MW_F32, MW_SHAPE(1, 1, 1, 1), &scale);
+    return mw_conv(code(x), mw_constexpr_blockwise_shift_scale(weight, by, NULL), NULL, NULL);
+}
+
+static mw_tensor *build_coded_conv(mw_graph *graph) { return code(mw_relu(convolve_codes(graph))); }
+static mw_tensor *build_decoded_conv(mw_graph *graph) { return mw_exp(convolve_codes(graph)); }
+static mw_tensor *build_coded_pool(mw_graph *graph) { return code(pool(code(image(graph)))); }
+
+static mw_tensor *build_coded_sum(mw_graph *graph)
+{
+    mw_tensor *x = code(image(graph));
+    return code(mw_relu(mw_add(x, code(mw_input(graph, "z", MW_F32, mw_tensor_shape(x))))));
+}
+
+static mw_tensor *build_coded_product(mw_graph *graph)
+{
+    mw_tensor *x = code(image(graph));
+    return code(mw_mul(x, x));
+}
+
 static const char no_gradient[] = "no later operation has the structure of its gradient";
 
 static const char few_products[] = "not three products that nothing else needs";
 
 static const pattern_case cases[] = {
+    {.build = build_coded_conv, .pattern = "int8.requantize"},
+    {.build = build_coded_conv,
+     .pattern = "int8.requantize",
+     .declined = "MW_ENGINE_FOLD=0",
+     .off = "MW_ENGINE_FOLD",
+     .at = "0"},
+    {.build = build_coded_pool, .pattern = "int8.requantize"},
+    {.build = build_coded_sum, .pattern = "int8.requantize"},
+    {.build = build_coded_product,
+     .pattern = "int8.requantize",
+     .declined = "what it quantizes is no product, or something else needs it"},
+    {.build = build_decoded_conv, .pattern = "int8.product"},
+    {.build = build_conv, .pattern = "int8.product", .declined = "its x is not dequantized"},
     {.build = build_product, .pattern = "conv.columns", .declined = "it is no product of columns"},
     {.build = build_sum,
      .pattern = "conv.columns.bias",

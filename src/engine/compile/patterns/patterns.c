@@ -52,6 +52,13 @@ static const char *refuse_unchecked(const mw__finder *f, const mw__op *op)
     return mw__kernel_check(op, &ignored) == MW_OK ? NULL : "its shapes or types are not known or not valid";
 }
 
+/* Sums of integers have other last bits than those of fp32. */
+static const char *refuse_unfolded(const mw__finder *f, const mw__op *op)
+{
+    (void)op;
+    return f->config->fold ? NULL : "MW_ENGINE_FOLD=0";
+}
+
 /* What a pooling takes of sums that are not rounded is not what it takes of rounded ones. */
 static const char *refuse_rounded(const mw__finder *f, const mw__op *op)
 {
@@ -202,12 +209,15 @@ static mw_status find_roots(mw__finder *f, mw_error *err)
 
 /* ---- applying the rows ---- */
 
+/* Its bits are others, so that MW_ENGINE_FOLD switches it, and MW_ENGINE_FUSE changes none. */
+static bool folds(const mw__pattern_row *row) { return row->guard == refuse_unfolded; }
+
 static const char *switched_off(const mw__finder *f, const mw__pattern_row *row)
 {
     const mw__config *config = f->config;
     if (config->reference)
         return "MW_ENGINE_REF=1";
-    if (!config->fuse)
+    if (!config->fuse && !folds(row))
         return "MW_ENGINE_FUSE=0";
     if (config->level == MW__LEVEL_REF)
         return "products as a chip adds them run the plain kernels, which compute no patterns";

@@ -14,6 +14,7 @@ enum { LEAST_ELEMENTS = 4096 };
 typedef struct preparation {
     mw__arena *arena;
     const mw__use *const *uses;
+    bool codes; /* products of codes may take weights as they are */
     mw_error *err;
 } preparation;
 
@@ -43,6 +44,29 @@ static bool may_stay(const preparation *p, const mw_tensor *value)
         return false;
     for (const mw__use *use = p->uses[value->id]; use != NULL; use = use->next)
         if (!takes_packed(use))
+            return false;
+    return p->uses[value->id] != NULL;
+}
+
+/* Products of codes take it as it is (compile/patterns/patterns_int8.c); where one does not, it is expanded in each
+ * run. */
+static bool takes_codes(const mw__use *use)
+{
+    const mw__op *op = use->op;
+    const bool matmul = mw__op_is(op, "matmul");
+    if (op->row == NULL || op->block->owner != NULL || !(matmul || mw__op_is(op, "conv") || mw__op_is(op, "linear")))
+        return false;
+    const mw_tensor *x = mw__op_operand(op, "x");
+    return x != NULL && x->op != NULL && mw__op_is(x->op, "dequantize") &&
+           strcmp(op->slots[use->slot].name, matmul ? "y" : "weight") == 0;
+}
+
+static bool stays_as_codes(const preparation *p, const mw_tensor *value)
+{
+    if (!p->codes || !is_stored(value) || mw_tensor_dtype(value) != MW_F32)
+        return false;
+    for (const mw__use *use = p->uses[value->id]; use != NULL; use = use->next)
+        if (!takes_codes(use))
             return false;
     return p->uses[value->id] != NULL;
 }
@@ -83,7 +107,7 @@ static mw_status prepare_op(const preparation *p, const mw__op *op, bool packs)
 {
     const bool constexpr = mw__op_is_constexpr(op);
     bool packed = false;
-    if (packs && op->result_count == 1 && may_stay(p, op->results[0]))
+    if (op->result_count == 1 && ((packs && may_stay(p, op->results[0])) || stays_as_codes(p, op->results[0])))
         MW_TRY(pack_weight(p, op->results[0], &packed));
     return constexpr && !packed ? expand_weight(op, p->err) : MW_OK;
 }
@@ -110,17 +134,27 @@ static uint64_t dense_bytes(const preparation *p, const mw__block *body)
     return bytes;
 }
 
-/* The uses are collected only for a program with enough of them. */
+static bool has_codes(const mw__block *body)
+{
+    for (size_t i = 0; i < body->op_count; i++)
+        if (mw__op_is(body->ops[i], "dequantize"))
+            return true;
+    return false;
+}
+
+/* The uses are collected only for a program with enough of them, or with codes. */
 static mw_status choose_packing(preparation *p, const mw__function *function, const mw__config *config,
                                 mw__arena *scratch, bool *out)
 {
     *out = false;
-    if (config->level == MW__LEVEL_REF || dense_bytes(p, function->body) <= config->pack)
+    const bool codes = config->fold && has_codes(function->body);
+    if (config->level == MW__LEVEL_REF || (!codes && dense_bytes(p, function->body) <= config->pack))
         return MW_OK;
     p->uses = mw__uses_make(scratch, function, p->err);
     if (p->uses == NULL)
         return MW_ERROR_MEMORY;
     *out = dense_bytes(p, function->body) > config->pack;
+    p->codes = codes;
     return MW_OK;
 }
 

@@ -2,13 +2,13 @@
  */
 #include "engine/core/kernel.h"
 
-#include <math.h>
-
 typedef struct quantize_block {
     int64_t elements, count;   /* of a unit, of the tensor */
     int64_t inner, scales;     /* elements that share a scale side by side, and how many scales follow each other */
     const float *scale, *zero; // [scales]
     mw_dtype from, to;
+    void (*quantize)(const float *x, int64_t count, float scale, float zero, mw_dtype to, uint8_t *out);
+    void (*dequantize)(const uint8_t *x, int64_t count, float scale, float zero, mw_dtype from, float *out);
 } quantize_block;
 
 /* What stands from element `at` to `end` under one scale. */
@@ -20,16 +20,36 @@ static int64_t run_of(const quantize_block *block, int64_t at, int64_t end, int6
     return left < end - at ? left : end - at;
 }
 
-/* Ties to even, as the mode of rounding is set; comparisons are false for NaN. */
-static void quantize_tile(const float *x, int64_t count, float scale, float zero, mw_dtype to, uint8_t *out)
+/* A number and 1.5 2^23 have a sum whose last bit is worth 1, so that adding and subtracting that rounds, ties to even;
+ * bounds are whole numbers, so that it does not matter which comes first. A NaN gives 0. */
+#define ROUNDER 12582912.0f
+
+MW__INLINE void quantize_body(const float *x, int64_t count, float scale, float zero, mw_dtype to, uint8_t *out)
 {
-    const float low = to == MW_I8 ? -128.0f : 0.0f, high = to == MW_I8 ? 127.0f : 255.0f;
+    const float low = (to == MW_I8 ? -128.0f : 0.0f) - zero, high = (to == MW_I8 ? 127.0f : 255.0f) - zero;
+    const int32_t offset = (int32_t)zero;
+    MW__VECTORIZE
     for (int64_t i = 0; i < count; i++) {
-        const float number = rintf(x[i] / scale) + zero;
-        const float kept = number > low ? (number < high ? number : high) : number <= low ? low : 0.0f;
-        out[i] = (uint8_t)(int)kept;
+        const float number = x[i] / scale;
+        float kept = number > low ? number : low;
+        kept = kept < high ? kept : high;
+        const int32_t code = (int32_t)(kept + ROUNDER - ROUNDER) + offset;
+        out[i] = (uint8_t)(number == number ? code : 0);
     }
 }
+MW__BASE_AVX2_AVX512(quantize, (const float *x, int64_t count, float scale, float zero, mw_dtype to, uint8_t *out),
+                     (x, count, scale, zero, to, out))
+
+MW__INLINE void dequantize_body(const uint8_t *x, int64_t count, float scale, float zero, mw_dtype from, float *out)
+{
+    const uint8_t flip = from == MW_I8 ? 128 : 0;
+    const int32_t least = from == MW_I8 ? -128 : 0;
+    MW__VECTORIZE
+    for (int64_t i = 0; i < count; i++)
+        out[i] = ((float)((x[i] ^ flip) + least) - zero) * scale;
+}
+MW__BASE_AVX2_AVX512(dequantize, (const uint8_t *x, int64_t count, float scale, float zero, mw_dtype from, float *out),
+                     (x, count, scale, zero, from, out))
 
 static void quantize_run(const mw__kernel_call *call)
 {
@@ -40,7 +60,7 @@ static void quantize_run(const mw__kernel_call *call)
     for (int64_t run; at < end; at += run) {
         run = run_of(block, at, end, &scale);
         const float *x = mw__tile_load(call->in[0], block->from, at, run, tile);
-        quantize_tile(x, run, block->scale[scale], block->zero[scale], block->to, (uint8_t *)call->out[0] + at);
+        block->quantize(x, run, block->scale[scale], block->zero[scale], block->to, (uint8_t *)call->out[0] + at);
     }
 }
 
@@ -53,8 +73,7 @@ static void dequantize_run(const mw__kernel_call *call)
     for (int64_t run; at < end; at += run) {
         run = run_of(block, at, end, &scale);
         const uint8_t *x = (const uint8_t *)call->in[0] + at;
-        for (int64_t i = 0; i < run; i++)
-            tile[i] = ((float)(block->from == MW_I8 ? (int8_t)x[i] : x[i]) - block->zero[scale]) * block->scale[scale];
+        block->dequantize(x, run, block->scale[scale], block->zero[scale], block->from, tile);
         mw__tile_store(call->out[0], block->to, at, run, tile);
     }
 }
@@ -99,7 +118,9 @@ static mw_status plan(mw__planner *planner, const mw__op *op, mw__kernel *run, m
                               .inner = vector ? mw__shape_span(shape, (int)axis + 1, shape.rank) : mw__count_of(x),
                               .scales = vector ? shape.dim[axis] : 1,
                               .from = mw__dtype_of(x),
-                              .to = mw__dtype_of(y)};
+                              .to = mw__dtype_of(y),
+                              .quantize = MW__DISPATCH_BEST(quantize, mw__plan_level(planner)),
+                              .dequantize = MW__DISPATCH_BEST(dequantize, mw__plan_level(planner))};
     block->scale = numbers_of(planner, op, "scale", block->scales);
     block->zero = numbers_of(planner, op, "zero_point", block->scales);
     const size_t from = mw__dtype_size(block->from), to = mw__dtype_size(block->to);

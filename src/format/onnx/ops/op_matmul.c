@@ -1,5 +1,6 @@
 /* Products. */
 #include "format/onnx/read/import.h"
+#include "graph/constants/compressed.h"
 
 #include <millwright/ops/elementwise.h>
 #include <millwright/ops/matmul.h>
@@ -14,16 +15,23 @@ mw_status mw__onnx_matmul(mw__onnx_node *node)
     return mw__onnx_set(node, 0, mw__onnx_type(node, 0), mw_matmul(x, y, MW_TRANSPOSE_NONE));
 }
 
+/* An initializer, or what is made of one when a program is compiled. */
+static bool is_constant(mw__onnx_node *node, size_t index)
+{
+    const mw__onnx_value *value = node->in[index];
+    return value->literal != NULL || (value->tensor != NULL && mw__op_is_constexpr(value->tensor->op));
+}
+
 /* MIL's linear, if the node is one: x weight^T + bias with the weight and the bias of an initializer. */
 static bool is_linear(mw__onnx_node *node, double alpha, double beta)
 {
     if (alpha != 1 || mw__onnx_int(node, "transA", 0) != 0 || mw__onnx_int(node, "transB", 0) == 0)
         return false;
     if (!mw__onnx_has(node, 2))
-        return node->in[1]->literal != NULL;
+        return is_constant(node, 1);
     const mw_shape bias = mw__onnx_shape(node, 2), weight = mw__onnx_shape(node, 1);
-    return beta == 1 && node->in[1]->literal != NULL && node->in[2]->literal != NULL && bias.rank == 1 &&
-           weight.rank == 2 && bias.dim[0] == weight.dim[0];
+    return beta == 1 && is_constant(node, 1) && node->in[2]->literal != NULL && bias.rank == 1 && weight.rank == 2 &&
+           bias.dim[0] == weight.dim[0];
 }
 
 mw_status mw__onnx_gemm(mw__onnx_node *node)

@@ -1,15 +1,174 @@
-/* Quantized numbers and arithmetic on them. Integers of 8 bits are int32 here, so that nothing saturates unasked. */
+/* Quantized numbers and arithmetic on them. Integers of 8 bits are int32 here, so that nothing saturates unasked; but
+ * between QuantizeLinear and DequantizeLinear of known scales they are the codes that MIL's operations have, and so are
+ * the weights of a file. */
+#include "base/number/float_mode.h"
 #include "format/onnx/read/import.h"
 #include "format/onnx/window.h"
+#include "graph/constants/shared_payload.h"
+#include "graph/ir/ir.h"
 
 #include <millwright/ops/compare.h>
 #include <millwright/ops/conv.h>
 #include <millwright/ops/elementwise.h>
 #include <millwright/ops/matmul.h>
+#include <millwright/ops/quantize.h>
 #include <millwright/ops/reduce.h>
 #include <millwright/ops/shape.h>
 
+#include <math.h>
 #include <string.h>
+
+/* ---- by MIL's operations ---- */
+
+/* How numbers are coded, where the file says it: inputs 1 and 2 of QuantizeLinear and DequantizeLinear. */
+typedef struct coding {
+    const mw__onnx_literal *scale, *zero; /* zero: NULL = 0 */
+    int type, axis;                       /* of the codes; along which vectors lie */
+} coding;
+
+static bool is_byte(int type) { return type == MW__ONNX_INT8 || type == MW__ONNX_UINT8; }
+
+/* False: a scale is computed, or there is no such operation in the graph's operator set. */
+static bool read_coding(mw__onnx_node *node, int axis, int type, coding *out)
+{
+    *out = (coding){.type = type, .axis = axis, .scale = node->in[1]->literal};
+    if (mw__onnx_has(node, 2))
+        out->zero = node->in[2]->literal;
+    return node->import->options->opset >= MW_IOS17 && out->scale != NULL && mw__onnx_is_plain(out->scale->type) &&
+           mw__onnx_is_float(out->scale->type) && out->scale->count > 0 &&
+           (!mw__onnx_has(node, 2) ||
+            (out->zero != NULL && out->zero->type == type && out->zero->count == out->scale->count));
+}
+
+static bool is_all_zero(const mw__onnx_literal *literal)
+{
+    for (size_t i = 0; i < literal->count; i++)
+        if (mw__onnx_literal_int(literal, i) != 0)
+            return false;
+    return true;
+}
+
+static size_t number_of(const mw__onnx_literal *literal, size_t index) { return literal->count == 1 ? 0 : index; }
+
+/* Scales or zero points as a constant: one number, [n] or, with a rank, [1, .., n, .., 1]. */
+static mw_tensor *numbers(mw__onnx_node *node, const mw__onnx_literal *literal, int axis, int rank)
+{
+    mw_shape shape = mw_shape_scalar();
+    if (literal == NULL)
+        return NULL;
+    const int64_t count = (int64_t)literal->count;
+    if (rank > 0)
+        shape.rank = rank;
+    else if (count > 1)
+        shape = MW_SHAPE(count);
+    for (int i = 0; i < rank; i++)
+        shape.dim[i] = i == axis ? count : 1;
+    const mw_dtype dtype = literal->type == MW__ONNX_INT8    ? MW_I8
+                           : literal->type == MW__ONNX_UINT8 ? MW_U8
+                                                             : mw__onnx_dtype(literal->type);
+    return mw_constant(node->graph, dtype, shape, literal->data);
+}
+
+/* The codes of a file, with the bytes that they have there. */
+static mw_tensor *stored_codes(mw__onnx_node *node, const mw__onnx_literal *literal)
+{
+    const mw_dtype dtype = literal->type == MW__ONNX_INT8 ? MW_I8 : MW_U8;
+    if (mw__onnx_charge(node->import, literal->count, 1) != MW_OK)
+        return NULL;
+    if (literal->shared != NULL && mw__shared_payload_is_of(literal->shared, node->graph->allocator))
+        return mw__constant_of_shared_payload(node->graph, dtype, literal->shape, literal->shared, literal->data,
+                                              literal->entry);
+    return mw_constant(node->graph, dtype, literal->shape, literal->data);
+}
+
+/* What quantize gave, from which an int32 was made for whoever wants that; NULL if the value is none. */
+static mw_tensor *made_codes(const mw__onnx_value *value)
+{
+    const mw__op *op = value->tensor != NULL ? value->tensor->op : NULL;
+    mw_tensor *codes = op != NULL && mw__op_is(op, "cast") ? mw__op_operand(op, "x") : NULL;
+    const mw_dtype dtype = value->type == MW__ONNX_INT8 ? MW_I8 : MW_U8;
+    return codes != NULL && mw_tensor_dtype(codes) == dtype ? codes : NULL;
+}
+
+/* A constant that stays as the file has it, or an operation. */
+static mw_tensor *decode_stored(mw__onnx_node *node, const coding *c)
+{
+    const mw__onnx_literal *literal = node->in[0]->literal;
+    mw_tensor *codes = stored_codes(node, literal);
+    const int rank = literal->shape.rank;
+    if (codes == NULL)
+        return NULL;
+    if (node->import->options->opset >= MW_IOS18 && rank > 0)
+        return mw_constexpr_blockwise_shift_scale(
+            codes, numbers(node, c->scale, c->axis, rank),
+            c->zero != NULL && !is_all_zero(c->zero) ? numbers(node, c->zero, c->axis, rank) : NULL);
+    return mw_dequantize(codes, numbers(node, c->scale, 0, 0), numbers(node, c->zero, 0, 0), c->axis);
+}
+
+/* One code; 0 for a NaN. */
+static int encode_number(double number, const coding *c, size_t channel)
+{
+    int64_t low, high;
+    mw__onnx_type_range(c->type, &low, &high);
+    const float scale = (float)mw__onnx_literal_float(c->scale, number_of(c->scale, channel));
+    const float zero = c->zero != NULL ? (float)mw__onnx_literal_int(c->zero, number_of(c->zero, channel)) : 0.0f;
+    const float steps = rintf((float)number / scale) + zero;
+    return isnan(steps) ? 0 : (int)fminf(fmaxf(steps, (float)low), (float)high);
+}
+
+/* Weights that the file has as floating-point numbers, and quantizes: their codes are known. */
+static mw_status give_codes(mw__onnx_node *node, const coding *c)
+{
+    MW__FLOAT_SCOPE;
+    const mw__onnx_literal *x = node->in[0]->literal;
+    const int rank = x->shape.rank;
+    const size_t inner = rank > 0 ? (size_t)mw__shape_span(x->shape, c->axis + 1, rank) : 1;
+    const size_t extent = rank > 0 ? (size_t)x->shape.dim[c->axis] : 1;
+    MW_TRY(mw__onnx_charge(node->import, x->count, 1));
+    mw__onnx_literal *literal = mw__arena_alloc(&node->import->arena, 1, sizeof *literal, node->import->err);
+    uint8_t *codes = mw__arena_alloc(&node->import->arena, x->count + 1, 1, node->import->err);
+    if (literal == NULL || codes == NULL)
+        return MW_ERROR_MEMORY;
+    for (size_t i = 0; i < x->count; i++)
+        codes[i] = (uint8_t)encode_number(mw__onnx_literal_float(x, i), c, i / inner % extent);
+    *literal = (mw__onnx_literal){.type = c->type, .shape = x->shape, .count = x->count, .data = codes};
+    node->out[0] = (mw__onnx_value){.type = c->type, .shape = x->shape, .literal = literal};
+    return MW_OK;
+}
+
+/* A bias of int32, as the numbers that it stands for. */
+static mw_status give_numbers(mw__onnx_node *node, const coding *c)
+{
+    MW__FLOAT_SCOPE;
+    const mw__onnx_literal *x = node->in[0]->literal;
+    const int rank = x->shape.rank;
+    const size_t inner = rank > 0 ? (size_t)mw__shape_span(x->shape, c->axis + 1, rank) : 1;
+    const size_t extent = rank > 0 ? (size_t)x->shape.dim[c->axis] : 1;
+    MW_TRY(mw__onnx_charge(node->import, x->count, sizeof(float)));
+    mw__onnx_literal *literal = mw__arena_alloc(&node->import->arena, 1, sizeof *literal, node->import->err);
+    float *numbers = mw__arena_alloc(&node->import->arena, x->count + 1, sizeof *numbers, node->import->err);
+    if (literal == NULL || numbers == NULL)
+        return MW_ERROR_MEMORY;
+    for (size_t i = 0; i < x->count; i++) {
+        const size_t channel = i / inner % extent;
+        const int64_t zero = c->zero != NULL ? mw__onnx_literal_int(c->zero, number_of(c->zero, channel)) : 0;
+        numbers[i] = (float)(mw__onnx_literal_int(x, i) - zero) *
+                     (float)mw__onnx_literal_float(c->scale, number_of(c->scale, channel));
+    }
+    *literal = (mw__onnx_literal){.type = MW__ONNX_FLOAT, .shape = x->shape, .count = x->count, .data = numbers};
+    node->out[0] = (mw__onnx_value){.type = MW__ONNX_FLOAT, .shape = x->shape, .literal = literal};
+    return MW_OK;
+}
+
+/* Whether vectors have the extent of the axis; else the shape rules of the operations say what is wrong. */
+static bool suits_axis(const coding *c, mw_shape shape)
+{
+    const int64_t extent = shape.rank > 0 ? shape.dim[c->axis] : 1;
+    return (c->scale->count == 1 || (int64_t)c->scale->count == extent) &&
+           (c->zero == NULL || c->zero->count == 1 || (int64_t)c->zero->count == extent);
+}
+
+/* ---- from other operations ---- */
 
 /* A scale or zero point [n] or [] along `axis` of a tensor of `rank`. */
 static mw_tensor *along_axis(mw_tensor *v, int axis, int rank)
@@ -59,9 +218,20 @@ mw_status mw__onnx_quantize_linear(mw__onnx_node *node)
     const int type = mw__onnx_has(node, 2) ? mw__onnx_type(node, 2) : MW__ONNX_UINT8;
     if (mw__onnx_type_size(type) != 1 || !mw__onnx_is_integer(type))
         return mw__onnx_refuse(node, "it is supported to int8, uint8, int4 and uint4");
+    coding c;
+    const bool coded = is_byte(type) && read_coding(node, axis, type, &c);
+    if (coded && node->in[0]->literal != NULL && mw__onnx_is_float(node->in[0]->literal->type) &&
+        suits_axis(&c, node->in[0]->literal->shape))
+        return give_codes(node, &c);
     mw_tensor *x = mw__onnx_in(node, 0), *scale = along_axis(mw__onnx_in(node, 1), axis, rank);
     if (x != NULL && mw_tensor_dtype(x) == MW_I32)
         x = mw_cast(x, MW_F32);
+    if (coded) {
+        scale = numbers(node, c.scale, 0, 0);
+        x = mw_quantize(scale != NULL ? mw__onnx_to(x, mw_tensor_dtype(scale)) : NULL, scale,
+                        numbers(node, c.zero, 0, 0), axis, type == MW__ONNX_INT8 ? MW_I8 : MW_U8);
+        return mw__onnx_set(node, 0, type, mw_cast(x, MW_I32));
+    }
     return mw__onnx_set(node, 0, type, quantize(x, scale, along_axis(mw__onnx_in(node, 2), axis, rank), type));
 }
 
@@ -76,7 +246,19 @@ mw_status mw__onnx_dequantize_linear(mw__onnx_node *node)
 {
     int axis;
     MW_TRY(read_axis(node, &axis));
-    const int rank = mw__onnx_shape(node, 0).rank;
+    const int rank = mw__onnx_shape(node, 0).rank, type = mw__onnx_type(node, 0);
+    coding c;
+    const bool coded = read_coding(node, axis, type, &c) && suits_axis(&c, mw__onnx_shape(node, 0));
+    if (coded && type == MW__ONNX_INT32 && c.scale->type == MW__ONNX_FLOAT && node->in[0]->literal != NULL)
+        return give_numbers(node, &c);
+    if (coded && is_byte(type)) {
+        mw_tensor *codes = made_codes(node->in[0]);
+        if (node->in[0]->literal != NULL)
+            return mw__onnx_set(node, 0, mw__onnx_type(node, 1), decode_stored(node, &c));
+        if (codes != NULL)
+            return mw__onnx_set(node, 0, mw__onnx_type(node, 1),
+                                mw_dequantize(codes, numbers(node, c.scale, 0, 0), numbers(node, c.zero, 0, 0), axis));
+    }
     mw_tensor *scale = along_axis(mw__onnx_in(node, 1), axis, rank);
     mw_tensor *zero = along_axis(mw__onnx_in(node, 2), axis, rank);
     return mw__onnx_set(node, 0, mw__onnx_type(node, 1), dequantize(mw__onnx_in(node, 0), scale, zero));

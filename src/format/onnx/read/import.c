@@ -114,7 +114,8 @@ static mw_tensor *emit_literal(mw__onnx_import *import, const mw__onnx_value *va
     if (!mw__onnx_is_whole_graph(import) && /* the same may come many times */
         mw__onnx_charge(import, literal->count, mw__onnx_type_size(literal->type)) != MW_OK)
         return NULL;
-    if (literal->shared != NULL && mw__shared_payload_is_of(literal->shared, import->graph->allocator))
+    if (literal->shared != NULL && mw__onnx_is_plain(literal->type) &&
+        mw__shared_payload_is_of(literal->shared, import->graph->allocator))
         return mw__constant_of_shared_payload(import->graph, mw__onnx_dtype(literal->type), literal->shape,
                                               literal->shared, literal->data, literal->entry);
     return mw__onnx_is_plain(literal->type)

@@ -16,6 +16,14 @@ static bool may_convert(int type, int64_t count)
     return type == MW__ONNX_DOUBLE ? count > MW__ONNX_KNOWN_MAX : mw__onnx_is_integer(type);
 }
 
+/* The codes of quantized weights stay as they are: few become int32, and then not here. */
+static mw_dtype kept_dtype(int type)
+{
+    return type == MW__ONNX_INT8 ? MW_I8 : type == MW__ONNX_UINT8 ? MW_U8 : mw__onnx_dtype(type);
+}
+
+static bool is_kept_so(int type) { return mw__onnx_is_plain(type) || type == MW__ONNX_INT8 || type == MW__ONNX_UINT8; }
+
 /* Bytes in the store; 0 = it is not for it. */
 static uint64_t stored_bytes(const Mw__Onnx__Tensor *tensor)
 {
@@ -30,9 +38,9 @@ static uint64_t stored_bytes(const Mw__Onnx__Tensor *tensor)
             return 0;
     }
     const int64_t count = mw_shape_count(shape);
-    if (count <= 0 || (uint64_t)count > SIZE_MAX / 32 || !(mw__onnx_is_plain(type) || may_convert(type, count)))
+    if (count <= 0 || (uint64_t)count > SIZE_MAX / 32 || !(is_kept_so(type) || may_convert(type, count)))
         return 0;
-    const uint64_t bytes = (uint64_t)count * (uint64_t)mw_dtype_bits(mw__onnx_dtype(type)) / 8;
+    const uint64_t bytes = (uint64_t)count * (uint64_t)mw_dtype_bits(kept_dtype(type)) / 8;
     return bytes >= MW__SHARED_PAYLOAD_LEAST ? bytes : 0;
 }
 
@@ -138,10 +146,10 @@ static mw_status put_converted(const copying *c, bool *out_good, mw_error *err)
 
 static mw_status put_elements(const copying *c, const void **out_data, mw_error *err)
 {
-    const mw_dtype dtype = mw__onnx_dtype(c->literal.type);
+    const mw_dtype dtype = kept_dtype(c->literal.type);
     const uint64_t bytes = (uint64_t)c->literal.count * (uint64_t)mw_dtype_bits(dtype) / 8;
     bool good;
-    if (mw__onnx_is_plain(c->literal.type))
+    if (is_kept_so(c->literal.type))
         return mw__blob_store_put(&c->store->blobs, c->entry, dtype, bytes, &c->file, c->offset, c->source->path,
                                   out_data, err);
     MW_TRY(put_converted(c, &good, err));
@@ -161,7 +169,7 @@ static mw_status copy_tensor(mw__onnx_store *store, const mw__onnx_source *sourc
     mw__file_close(&c.file);
     if (status != MW_OK || data == NULL)
         return status;
-    if (!mw__onnx_is_plain(c.literal.type))
+    if (!is_kept_so(c.literal.type))
         c.literal.type = c.literal.type == MW__ONNX_DOUBLE ? MW__ONNX_FLOAT : MW__ONNX_INT32;
     c.literal.data = data;
     c.literal.shared = store->blobs.shared;

@@ -1,0 +1,107 @@
+/* Products of 8-bit codes with sums of int32, which are exact: numbers of uint8 in the lanes of vectors times numbers
+ * of int8, four at a time. Whatever takes part is brought into these types, and the zero points are subtracted from the
+ * sums:
+ *
+ *     sum (u - zero_u) (s - zero_s) = sum u s - zero_s sum u - zero_u sum s + n zero_u zero_s
+ *
+ * Convolution has pixels in the lanes, and panels of weights; products of matrices weights in the lanes, and panels of
+ * rows. A quad is four numbers that are multiplied and added together. */
+#ifndef MW__ENGINE_KERNELS_INT8_INT8_H
+#define MW__ENGINE_KERNELS_INT8_INT8_H
+
+#include "engine/core/kernel.h"
+#include "engine/kernels/pattern_plans.h"
+
+enum { MW__INT8_ROWS_MOST = 8, MW__INT8_LANES_MOST = 48 };
+
+/* sums[r][lane] = the sum over `depth` quads k of those at x + offset[k] + 4 lane times panel[k][r]. */
+typedef void mw__int8_tile(const uint8_t *x, const int32_t *offset, int64_t depth, const int32_t *panel, int32_t *sums);
+
+typedef struct mw__int8_code {
+    const char *name;
+    int rows, lanes;           /* of a tile */
+    bool wide;                 /* panels have the two even numbers of a quad as 16 bits, then the odd ones */
+    mw__int8_tile *tile, *one; /* one: of panels with a single row */
+} mw__int8_code;
+
+/* The processor's best one that a level may use. */
+const mw__int8_code *mw__int8_code_of(mw__level level);
+/* All that the processor has, the best one first; NULL behind the last. */
+const mw__int8_code *mw__int8_tiles_at(size_t index);
+
+/* ---- panels ---- */
+
+/* int32 of a panel of so many quads. */
+int64_t mw__int8_panel_count(const mw__int8_code *code, int64_t depth, int rows);
+/* Puts the quad of a row. */
+void mw__int8_panel_put(const mw__int8_code *code, int rows, int64_t quad, int row, const int8_t s[4], int32_t *panel);
+
+/* ---- results ---- */
+
+/* What becomes of a sum: code = clamp(round(real), low, high) + zero with real = (sum + add) scale + shift, or the real
+ * number itself. Ties go to the even number. */
+typedef struct mw__int8_finish {
+    mw_dtype dtype;  /* I8, U8 or F32 */
+    float low, high; /* before the zero point is added */
+    int32_t zero;
+} mw__int8_finish;
+
+/* count results at `out`, by the same three numbers. */
+typedef void mw__int8_finish_line(const mw__int8_finish *finish, const int32_t *sums, int64_t count, int32_t add,
+                                  float scale, float shift, void *out);
+/* By three numbers for each lane; add[i] - by u[i] is what is added. */
+typedef struct mw__int8_lanes {
+    const int32_t *add, *u; /* u: 0 to 255 */
+    const float *scale, *shift;
+} mw__int8_lanes;
+typedef void mw__int8_finish_lanes(const mw__int8_finish *finish, const int32_t *sums, int64_t count,
+                                   const mw__int8_lanes *lanes, int32_t by, void *out);
+
+/* ---- products as they are asked for ---- */
+
+/* The codes of the sum of two tensors of codes. */
+typedef struct mw__int8_sum_match {
+    mw__int8_product_match base; /* op: add; of the rest what is said of the result */
+    const mw_tensor *x[2];
+    float scale[2];
+    int zero[2];
+} mw__int8_sum_match;
+
+/* table[the largest code of each window]; in the order of the bytes of codes. */
+typedef struct mw__int8_pool_match {
+    mw__int8_product_match base; /* op: max_pool; x; result */
+    uint8_t table[256];
+} mw__int8_pool_match;
+
+/* Whether every window has an element. */
+bool mw__int8_pool_suits(const mw__op *pool);
+
+/* The same for all ways to compute it, by output channel. */
+typedef struct mw__int8_numbers {
+    mw__int8_finish finish;
+    int32_t *add;         /* the bias, where its numbers are steps of the sum; else 0 */
+    float *scale, *shift; /* shift: the bias, where they are not */
+} mw__int8_numbers;
+
+/* The integer that stands for a code or zero point among int8, or among uint8. */
+MW__INLINE int mw__int8_signed(mw_dtype dtype, int code) { return dtype == MW_U8 ? code - 128 : code; }
+MW__INLINE int mw__int8_unsigned(mw_dtype dtype, int code) { return dtype == MW_U8 ? code : code + 128; }
+/* The byte of a code as it lies in memory, as an integer. */
+MW__INLINE int mw__int8_code_at(mw_dtype dtype, const uint8_t *codes, int64_t at)
+{
+    return dtype == MW_U8 ? codes[at] : (int8_t)codes[at];
+}
+
+mw_status mw__int8_plan_conv(mw__planner *planner, const mw__int8_product_match *match,
+                             const mw__int8_numbers *numbers, mw_error *err);
+mw_status mw__int8_plan_rows(mw__planner *planner, const mw__int8_product_match *match,
+                             const mw__int8_numbers *numbers, mw_error *err);
+mw_status mw__int8_plan_sum(mw__planner *planner, const mw__int8_sum_match *match, mw_error *err);
+mw_status mw__int8_plan_pool(mw__planner *planner, const mw__int8_pool_match *match, mw_error *err);
+/* Why there is no plan for the shapes of a convolution; NULL: there is one. */
+const char *mw__int8_conv_declines(const mw__op *conv);
+
+mw__int8_finish_line *mw__int8_line_of(mw__level level);
+mw__int8_finish_lanes *mw__int8_lanes_of(mw__level level);
+
+#endif

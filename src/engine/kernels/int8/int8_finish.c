@@ -1,0 +1,82 @@
+/* What becomes of sums of products: codes of another scale, or real numbers. A number and 1.5 2^23 have a sum whose
+ * last bit is worth 1, so that adding and subtracting that rounds, ties to even, on every processor alike. */
+#include "engine/kernels/int8/int8_tiles.h"
+
+#define ROUNDER 12582912.0f
+
+/* Parts may lie outside of int32 where the whole does not. */
+MW__INLINE int32_t sum_of(int32_t sum, int32_t add, int32_t less)
+{
+    return (int32_t)((uint32_t)sum + (uint32_t)add - (uint32_t)less);
+}
+
+/* A NaN gives `low`. */
+MW__INLINE int32_t code_of(float real, float low, float high)
+{
+    real = real > low ? real : low;
+    real = real < high ? real : high;
+    return (int32_t)(real + ROUNDER - ROUNDER);
+}
+
+MW__INLINE void line_body(const mw__int8_finish *finish, const int32_t *sums, int64_t count, int32_t add, float scale,
+                          float shift, void *out)
+{
+    const float low = finish->low, high = finish->high;
+    const int32_t zero = finish->zero;
+    if (finish->dtype == MW_F32) {
+        float *real = out;
+        MW__VECTORIZE
+        for (int64_t i = 0; i < count; i++)
+            real[i] = (float)sum_of(sums[i], add, 0) * scale + shift;
+        return;
+    }
+    uint8_t *codes = out;
+    MW__VECTORIZE
+    for (int64_t i = 0; i < count; i++)
+        codes[i] = (uint8_t)(code_of((float)sum_of(sums[i], add, 0) * scale + shift, low, high) + zero);
+}
+MW__BASE_AVX2(line,
+              (const mw__int8_finish *finish, const int32_t *sums, int64_t count, int32_t add, float scale, float shift,
+               void *out),
+              (finish, sums, count, add, scale, shift, out))
+
+MW__INLINE void lanes_body(const mw__int8_finish *finish, const int32_t *sums, int64_t count,
+                           const mw__int8_lanes *lanes, int32_t by, void *out)
+{
+    const float low = finish->low, high = finish->high, *scale = lanes->scale, *shift = lanes->shift;
+    const int32_t zero = finish->zero, *add = lanes->add, *u = lanes->u;
+    if (finish->dtype == MW_F32) {
+        float *real = out;
+        MW__VECTORIZE
+        for (int64_t i = 0; i < count; i++)
+            real[i] = (float)sum_of(sums[i], add[i], by * u[i]) * scale[i] + shift[i];
+        return;
+    }
+    uint8_t *codes = out;
+    MW__VECTORIZE
+    for (int64_t i = 0; i < count; i++)
+        codes[i] =
+            (uint8_t)(code_of((float)sum_of(sums[i], add[i], by * u[i]) * scale[i] + shift[i], low, high) + zero);
+}
+MW__BASE_AVX2(lanes,
+              (const mw__int8_finish *finish, const int32_t *sums, int64_t count, const mw__int8_lanes *lanes,
+               int32_t by, void *out),
+              (finish, sums, count, lanes, by, out))
+
+mw__int8_finish_line *mw__int8_line_of(mw__level level)
+{
+#if MW_HAVE_AVX512
+    if (level == MW__LEVEL_AVX512)
+        return mw__int8_line_avx512;
+#endif
+    return MW__DISPATCH(line, level);
+}
+
+mw__int8_finish_lanes *mw__int8_lanes_of(mw__level level)
+{
+#if MW_HAVE_AVX512
+    if (level == MW__LEVEL_AVX512)
+        return mw__int8_lanes_avx512;
+#endif
+    return MW__DISPATCH(lanes, level);
+}

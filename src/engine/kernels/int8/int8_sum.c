@@ -1,0 +1,65 @@
+/* Sums of two tensors of codes, as codes: the arithmetic is that of the operations one by one, so that the bits are. */
+#include "engine/kernels/int8/int8.h"
+
+#define ROUNDER 12582912.0f /* int8_finish.c */
+
+typedef struct sum_block {
+    int64_t elements, count; /* of a unit, of the tensor */
+    float scale[2], zero[2], y_scale, low, high;
+    uint8_t flip[2];
+    int32_t least[2], y_zero;
+    void (*add)(const struct sum_block *b, const uint8_t *x, const uint8_t *y, int64_t count, uint8_t *out);
+} sum_block;
+
+MW__INLINE void add_body(const sum_block *b, const uint8_t *x, const uint8_t *y, int64_t count, uint8_t *out)
+{
+    const float sx = b->scale[0], sy = b->scale[1], zx = b->zero[0], zy = b->zero[1], low = b->low, high = b->high;
+    const float scale = b->y_scale;
+    const int32_t least_x = b->least[0], least_y = b->least[1], zero = b->y_zero;
+    const uint8_t flip_x = b->flip[0], flip_y = b->flip[1];
+    MW__VECTORIZE
+    for (int64_t i = 0; i < count; i++) {
+        const float sum =
+            ((float)((x[i] ^ flip_x) + least_x) - zx) * sx + ((float)((y[i] ^ flip_y) + least_y) - zy) * sy;
+        float kept = sum / scale;
+        kept = kept > low ? kept : low;
+        kept = kept < high ? kept : high;
+        out[i] = (uint8_t)((int32_t)(kept + ROUNDER - ROUNDER) + zero);
+    }
+}
+MW__BASE_AVX2_AVX512(add, (const sum_block *b, const uint8_t *x, const uint8_t *y, int64_t count, uint8_t *out),
+                     (b, x, y, count, out))
+
+static void run_sum(const mw__kernel_call *call)
+{
+    const sum_block *b = call->block;
+    int64_t at, end;
+    mw__units_range(call, b->elements, b->count, &at, &end);
+    b->add(b, (const uint8_t *)call->in[0] + at, (const uint8_t *)call->in[1] + at, end - at,
+           (uint8_t *)call->out[0] + at);
+}
+
+mw_status mw__int8_plan_sum(mw__planner *planner, const mw__int8_sum_match *m, mw_error *err)
+{
+    const mw__units split = mw__units_of(planner, mw__shape_of(m->base.result));
+    sum_block *b = mw__plan_block(planner, sizeof *b);
+    if (b == NULL)
+        return mw__plan_check(planner, err);
+    *b = (sum_block){.elements = split.elements,
+                     .count = mw__count_of(m->base.result),
+                     .y_scale = m->base.y_scale,
+                     .low = (float)(m->base.low - m->base.y_zero),
+                     .high = (float)(m->base.high - m->base.y_zero),
+                     .y_zero = m->base.y_zero,
+                     .add = MW__DISPATCH_BEST(add, mw__plan_level(planner))};
+    mw__step *step = mw__plan_step(planner, run_sum, "int8.sum", split.units, mw__cost(3.0 * (double)b->count, 0));
+    for (int i = 0; i < 2; i++) {
+        const bool of_signs = mw__dtype_of(m->x[i]) == MW_I8;
+        b->scale[i] = m->scale[i], b->zero[i] = (float)m->zero[i];
+        b->flip[i] = of_signs ? 128 : 0, b->least[i] = of_signs ? -128 : 0;
+        mw__step_read(planner, step, mw__plan_buffer(planner, m->x[i]), MW__ROWS, (size_t)split.elements, false);
+    }
+    step->block = b;
+    mw__step_write(planner, step, mw__plan_buffer(planner, m->base.result), MW__ROWS, (size_t)split.elements);
+    return mw__plan_check(planner, err);
+}

@@ -1,0 +1,79 @@
+/* Tiles of products of codes with AVX-512, with VNNI and without. */
+#include "engine/kernels/common_avx512.h"
+#include "engine/kernels/int8/int8_tiles.h"
+
+enum { DOT_ROWS = 8, DOT_LANES = 48, WIDE_ROWS = 8, WIDE_LANES = 32 };
+
+#define VECTOR         __m512i
+#define VECTORS        3
+#define ROWS           DOT_ROWS
+#define SUFFIX         dots
+#define TARGET         __attribute__((target("avx512vnni")))
+#define LOAD(p)        _mm512_loadu_si512(p)
+#define STORE(p, x)    _mm512_storeu_si512(p, x)
+#define ZERO           _mm512_setzero_si512()
+#define SPREAD(number) _mm512_set1_epi32(number)
+#define WIDE           0
+#define DOT(sum, u, s) _mm512_dpbusd_epi32(sum, u, s)
+#include "engine/kernels/int8/int8_tile_code.h"
+
+#define VECTOR            __m512i
+#define VECTORS           2
+#define ROWS              WIDE_ROWS
+#define SUFFIX            wide
+#define TARGET            __attribute__((target("avx512bw")))
+#define LOAD(p)           _mm512_loadu_si512(p)
+#define STORE(p, x)       _mm512_storeu_si512(p, x)
+#define ZERO              _mm512_setzero_si512()
+#define SPREAD(number)    _mm512_set1_epi32(number)
+#define WIDE              1
+#define EVEN(u)           _mm512_and_si512(u, _mm512_set1_epi16(255))
+#define ODD(u)            _mm512_srli_epi16(u, 8)
+#define MADD(sum, x16, y) _mm512_add_epi32(sum, _mm512_madd_epi16(x16, y))
+#include "engine/kernels/int8/int8_tile_code.h"
+
+const mw__int8_code mw__int8_avx512_dots = {"avx512.vnni", DOT_ROWS, DOT_LANES, false, tile_dots, one_dots};
+const mw__int8_code mw__int8_avx512 = {"avx512", WIDE_ROWS, WIDE_LANES, true, tile_wide, one_wide};
+
+/* ---- results ---- */
+
+/* As int8_finish.c has it: these round by themselves. */
+static __m128i codes_of(const mw__int8_finish *finish, __m512 real)
+{
+    real = _mm512_min_ps(_mm512_max_ps(real, _mm512_set1_ps(finish->low)), _mm512_set1_ps(finish->high));
+    return _mm512_cvtepi32_epi8(_mm512_add_epi32(_mm512_cvtps_epi32(real), _mm512_set1_epi32(finish->zero)));
+}
+
+static void store_results(const mw__int8_finish *finish, __m512 real, __mmask16 mask, void *out, int64_t at)
+{
+    if (finish->dtype == MW_F32)
+        _mm512_mask_storeu_ps((float *)out + at, mask, real);
+    else
+        _mm_mask_storeu_epi8((uint8_t *)out + at, mask, codes_of(finish, real));
+}
+
+void mw__int8_line_avx512(const mw__int8_finish *finish, const int32_t *sums, int64_t count, int32_t add, float scale,
+                          float shift, void *out)
+{
+    const __m512i more = _mm512_set1_epi32(add);
+    const __m512 by = _mm512_set1_ps(scale), plus = _mm512_set1_ps(shift);
+    for (int64_t i = 0; i < count; i += LANES) {
+        const __mmask16 mask = mw__first_lanes(count - i);
+        const __m512i sum = _mm512_add_epi32(_mm512_maskz_loadu_epi32(mask, sums + i), more);
+        store_results(finish, _mm512_add_ps(_mm512_mul_ps(_mm512_cvtepi32_ps(sum), by), plus), mask, out, i);
+    }
+}
+
+void mw__int8_lanes_avx512(const mw__int8_finish *finish, const int32_t *sums, int64_t count,
+                           const mw__int8_lanes *lanes, int32_t by, void *out)
+{
+    const __m512i times = _mm512_set1_epi32(by);
+    for (int64_t i = 0; i < count; i += LANES) {
+        const __mmask16 mask = mw__first_lanes(count - i);
+        const __m512i less = _mm512_mullo_epi32(_mm512_maskz_loadu_epi32(mask, lanes->u + i), times);
+        const __m512i more = _mm512_sub_epi32(_mm512_maskz_loadu_epi32(mask, lanes->add + i), less);
+        const __m512i sum = _mm512_add_epi32(_mm512_maskz_loadu_epi32(mask, sums + i), more);
+        const __m512 real = _mm512_mul_ps(_mm512_cvtepi32_ps(sum), _mm512_maskz_loadu_ps(mask, lanes->scale + i));
+        store_results(finish, _mm512_add_ps(real, _mm512_maskz_loadu_ps(mask, lanes->shift + i)), mask, out, i);
+    }
+}
