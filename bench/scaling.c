@@ -105,7 +105,7 @@ static void measure_compile(const bench_options *o, bool transformer, int layers
 void bench_scaling(const bench_options *o, mw_error *err)
 {
     static const int widths[] = {64, 128, 256, 512, 1024, 2048, 4096}, batches[] = {1, 4, 16, 64, 256, 1024, 4096};
-    static const int depths[] = {10, 25, 50, 100, 200, 400, 800}, blocks[] = {1, 3, 6, 12};
+    static const int depths[] = {10, 25, 50, 100, 200, 400, 800, 2000}, blocks[] = {1, 3, 6, 12};
     const double roof = bench_product_rate(o, err);
     if (err->status == MW_OK)
         bench_emit("scaling", "gflops.product", 1e-9 * roof);
