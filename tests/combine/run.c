@@ -55,7 +55,7 @@ static void set_options(run *r)
     o->compile.cache_folder = has(r, OPTION_CACHE) ? "cache" : NULL;
     o->compile.passes.report = has(r, OPTION_PASSES) ? hear_pass : NULL;
     o->compile.passes.report_user = r;
-    o->compile.passes.off = has(r, OPTION_OFF) ? "fold,defer,fuse,unit_blocks" : NULL;
+    o->compile.passes.off = has(r, OPTION_OFF) ? "fold,defer,redo,fuse,unit_blocks" : NULL;
     o->accumulate = option_in(r->set, OPTION_ACCUMULATE) ? 2 : 0;
     o->average_decay = option_in(r->set, OPTION_AVERAGE) ? 0.5F : 0.0F;
     o->clipping.norm = option_in(r->set, OPTION_CLIP) ? 0.25F : 0.0F;

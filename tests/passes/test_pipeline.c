@@ -18,6 +18,14 @@ typedef struct pass_case {
     rewrite_case own;
 } pass_case;
 
+#define TANH(from, to) "tensor<fp32, [64, 256]> " #to " = tanh(x = " #from ");"
+#define TANHS(from, to)                                                                                                \
+    TANH(from, to##b)                                                                                                  \
+    TANH(to##b, to##c)                                                                                                 \
+    TANH(to##c, to##d)                                                                                                 \
+    TANH(to##d, to##e)                                                                                                 \
+    TANH(to##e, to##f) TANH(to##f, to##g) TANH(to##g, to##h) TANH(to##h, to##i) TANH(to##i, to##j) TANH(to##j, to)
+
 static const pass_case cases[] = {
     {.pass = "decompose", .rewrite = "cosh"},
     {.pass = "parts", .rewrite = "sum"},
@@ -52,6 +60,11 @@ static const pass_case cases[] = {
                      "fp32 g = reduce_min(axes = tensor<int32, [2]>([0, 1]), keep_dims = bool(false), x = s);"
                      "bool f = greater(x = g, y = fp32(0.5)); tensor<fp32, [640, 512]> n = sub(x = w, y = p);"
                      "tensor<fp32, [640, 512]> y = select(a = n, b = w, cond = f);"}},
+    {.pass = "redo", /* t is read again behind 40 steps */
+     .own = {.inputs = "tensor<fp32, [64, 256]> x",
+             .body = "tensor<fp32, [64, 256]> t = add(x = x, y = fp32(1)); tensor<fp32, [64, 256]> a0 = tanh(x = t);"
+                     TANHS(a0, a1) TANHS(a1, a2) TANHS(a2, a3) TANHS(a3, a4)
+                     "tensor<fp32, [64, 256]> y = mul(x = a4, y = t);"}},
     {.pass = "tails",
      .own = {.inputs = "tensor<fp32, [1, 2, 8, 9]> x, tensor<fp32, [16, 2, 1, 1]> w",
              .body = "tensor<fp32, [1, 16, 8, 9]> c = conv(dilations = tensor<int32, [2]>([1, 1]), groups = int32(1), "

@@ -39,4 +39,7 @@ typedef struct mw__pass {
 /* Steps in the order of the text; afterwards fewer: those on constants alone have run, their results are constants. */
 mw_status mw__plan_fold_steps(const mw__pass *pass, mw__step **steps, size_t *step_count, mw_error *err);
 
+/* Values that are kept for much later are made again there, where that is cheap; afterwards more steps. */
+mw_status mw__plan_redo_steps(const mw__pass *pass, mw_error *err);
+
 #endif

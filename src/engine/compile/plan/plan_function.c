@@ -352,16 +352,27 @@ static mw_status drop_dead_steps(driver *d, mw_error *err)
     return d->planner.step_count > 0 ? keep_needed_steps(&d->planner, err) : MW_OK;
 }
 
-static mw_status fold_steps(driver *d, mw_error *err)
+static mw__pass pass_over(driver *d)
 {
     mw__planner *planner = &d->planner;
-    const mw__pass pass = {.arena = planner->arena,
-                           .config = planner->config,
-                           .buffers = planner->buffers,
-                           .buffer_count = planner->buffer_count,
-                           .partitions = planner->partitions,
-                           .planner = planner};
-    return mw__plan_fold_steps(&pass, planner->steps, &planner->step_count, err);
+    return (mw__pass){.arena = planner->arena,
+                      .config = planner->config,
+                      .buffers = planner->buffers,
+                      .buffer_count = planner->buffer_count,
+                      .partitions = planner->partitions,
+                      .planner = planner};
+}
+
+static mw_status fold_steps(driver *d, mw_error *err)
+{
+    const mw__pass pass = pass_over(d);
+    return mw__plan_fold_steps(&pass, d->planner.steps, &d->planner.step_count, err);
+}
+
+static mw_status redo_steps(driver *d, mw_error *err)
+{
+    const mw__pass pass = pass_over(d);
+    return mw__plan_redo_steps(&pass, err);
 }
 
 static const struct {
