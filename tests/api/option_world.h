@@ -24,5 +24,7 @@ void make_range(world *w, void *out);
 bool use_range(world *w, const void *options);
 void make_train_tokens(world *w, void *out);
 bool use_train_tokens(world *w, const void *options);
+void make_text_save(world *w, void *out);
+bool use_text_save(world *w, const void *options);
 
 #endif

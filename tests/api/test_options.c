@@ -540,6 +540,7 @@ static const struct_row structs[] = {
     ROW(mw_text_config, text_config),
     ROW(mw_text_graph_options, text_graph),
     ROW(mw_text_model_options, text_model),
+    ROW(mw_text_save_options, text_save),
     ROW(mw_generate_options, generate),
     ROW(mw_gradcheck_options, gradcheck),
     ROW(mw_weights_options, load),
@@ -765,8 +766,7 @@ static int count_in_folder(const char *folder)
 {
     int found = 0;
     DIR *headers = opendir(folder);
-    CHECK(headers != NULL);
-    if (headers == NULL)
+    if (!CHECK(headers != NULL))
         return 0;
     for (const struct dirent *entry; (entry = readdir(headers)) != NULL;) {
         char path[512];
