@@ -16,7 +16,7 @@ LIBRARIES = {
     "chip": "chip_all chip_cost chip_place chip_plan chip_plan_rows chip_run e5 hwx netplist".split(),
     "learn": "learn loss_embedding loss_focus scores".split(),
     "ranks": ["communicator"],
-    "text": "text text_model text_save tokenizer".split(),
+    "text": "text text_data text_model text_save tokenizer".split(),
     "view": "draw plot report summary view".split(),
     "mpi": ["mpi"],
     "e5rt": ["ane_e5rt"],

@@ -9,6 +9,7 @@
 #ifndef MILLWRIGHT_TEXT_H
 #define MILLWRIGHT_TEXT_H
 
+#include <millwright/text_data.h>
 #include <millwright/text_model.h>
 #include <millwright/text_save.h>
 #include <millwright/tokenizer.h>

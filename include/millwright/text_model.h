@@ -58,6 +58,16 @@ MW_API mw_status mw_text_config_read(const char *path, mw_text_config *out, mw_e
 
 /* ---- graphs ---- */
 
+/** Which weights are trained, and how. {0} = all of them, themselves. */
+typedef struct mw_text_tuning {
+    int rank;    /* not 0: adapters of this rank beside them (mw_graph_lora), and the weights are frozen */
+    float alpha; /* of adapters; 0 = 8 */
+    const char *const *weights; /* [weight_count] names as fnmatch(3); NULL = of adapters those that PEFT chooses, the
+                                 * weights of query and value ("*.q_proj.weight", "*.v_proj.weight"; of gpt2
+                                 * "*.c_attn.weight"); else all */
+    size_t weight_count;
+} mw_text_tuning;
+
 /** Which graph. Fill with mw_text_graph_defaults. */
 typedef struct mw_text_graph_options {
     size_t struct_size;
@@ -67,6 +77,7 @@ typedef struct mw_text_graph_options {
     bool loss;     /* the loss of input "labels" instead of logits; not with a cache */
     mw_dtype weights; /* of matrices: MW_F32 (default), or, without a loss, MW_F16, which products widen as they read
                        * them */
+    mw_text_tuning tuning; /* weights that are not trained are states */
 } mw_text_graph_options;
 MW_API mw_text_graph_options mw_text_graph_defaults(void);
 
@@ -91,6 +102,8 @@ typedef struct mw_text_model_options {
     int64_t cache;                     /* the most tokens of a text, written ones included; 0 = 1024, or the network's
                                         * positions if those are fewer */
     mw_dtype weights;                  /* of matrices in memory: MW_F32 (default), or MW_F16 in half of it */
+    mw_text_tuning tuning;             /* that of the trainer in compile->share.trainer: the model then has its
+                                        * weights, as they are at each text, and reads none of the folder */
 } mw_text_model_options;
 MW_API mw_text_model_options mw_text_model_defaults(void);
 

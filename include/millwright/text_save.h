@@ -40,6 +40,17 @@ MW_API mw_text_save_options mw_text_save_defaults(void);
  *           type; those of mw_text_model_open, mw_tensors_write and mw_gguf_write */
 MW_API mw_status mw_text_save(const char *source, const char *path, const mw_text_save_options *options, mw_error *err);
 
+/* ---- trainers ---- */
+
+/** Weights of any such source into a trainer on a graph of its configuration, also one with adapters. */
+MW_API mw_status mw_text_load_weights(mw_trainer *trainer, const char *source, mw_error *err);
+/** mw_text_save with the weights that a trainer has, adapters merged. They pass through a file or folder `path`.trained,
+ *  which is removed.
+ *  source   that mw_text_load_weights took
+ *  options  as of mw_text_save, without `trained` */
+MW_API mw_status mw_text_save_trained(mw_trainer *trainer, const char *source, const char *path,
+                                      const mw_text_save_options *options, mw_error *err);
+
 #ifdef __cplusplus
 }
 #endif

@@ -75,7 +75,7 @@ static bool is_called(const mw__curve_field *field, const char *name)
 /* The kind of a record, one of ours; "step" where it says none; NULL: to be skipped. */
 static const char *kind_of(const mw__curve_field *fields, size_t count)
 {
-    static const char *const kinds[] = {"step", "epoch", "run", "resume", "end"};
+    static const char *const kinds[] = {"step", "epoch", "log", "run", "resume", "end"};
     for (size_t i = 0; i < count; i++) {
         if (!is_called(&fields[i], "kind") || fields[i].text == NULL)
             continue;
@@ -113,7 +113,8 @@ mw_status mw__curves_add(mw__curves *c, const mw__curve_field *fields, size_t co
 {
     const char *kind = kind_of(fields, count);
     const double step = step_of(c, fields, count);
-    const bool points = kind != NULL && (strcmp(kind, "step") == 0 || strcmp(kind, "epoch") == 0);
+    const bool points =
+        kind != NULL && (strcmp(kind, "step") == 0 || strcmp(kind, "epoch") == 0 || strcmp(kind, "log") == 0);
     for (size_t i = 0; kind != NULL && i < count; i++) {
         if (is_called(&fields[i], "kind"))
             continue;

@@ -102,6 +102,9 @@ void mw__page_figures(const mw__report *r)
     put_last(r, "updates", "steps");
     put_time(r);
     put_last(r, "examples_per_second", "examples a second");
+    put_last(r, "perplexity", "perplexity");
+    put_last(r, "bits_per_byte", "bits a byte");
+    put_last(r, "tokens_per_second", "tokens a second");
     put_last(r, "refused_steps", "refused steps");
     const char *reason = mw__curves_fact(r->curves, "end", "reason");
     if (reason != NULL || mw__curves_fact(r->curves, "run", "format") != NULL)

@@ -52,6 +52,7 @@ typedef struct calls_world {
     mw_scores *mw_scores;
     mw_token_stream *mw_token_stream;
     mw_text_model *mw_text_model;
+    mw_text_data *mw_text_data;
     mw_comparison *mw_comparison;
     mw_ranges *mw_ranges;
     mw_summary *mw_summary;

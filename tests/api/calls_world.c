@@ -140,6 +140,10 @@ static void make_texts(calls_world *w, mw_error *e)
     w->mw_token_stream = mw_token_stream_create(w->mw_tokenizer, e);
     w->mw_scores = mw_scores_create(MW_SCORE_CLASSES, 4, NULL, e);
     w->mw_text_model = mw_text_model_open(MW_TESTS_DIR "/text/models/llama", NULL, e);
+    mw_text_data_options options = mw_text_data_defaults();
+    options.tokens = 2;
+    options.words = 65536;
+    w->mw_text_data = mw_text_data_open(MW_TESTS_DIR "/text/models/tokens.bin", NULL, &options, e);
 }
 
 static void make_looks(calls_world *w, mw_graph *small, mw_error *e)
@@ -168,6 +172,7 @@ static bool make_world(calls_world *w)
 /* Those that were destroyed by a call are not looked at: the library says so in its log. */
 static void destroy_world(calls_world *w)
 {
+    mw_text_data_destroy(w->mw_text_data);
     mw_text_model_destroy(w->mw_text_model);
     mw_token_stream_destroy(w->mw_token_stream);
     mw_tokenizer_destroy(w->mw_tokenizer);

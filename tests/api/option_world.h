@@ -24,7 +24,19 @@ void make_range(world *w, void *out);
 bool use_range(world *w, const void *options);
 void make_train_tokens(world *w, void *out);
 bool use_train_tokens(world *w, const void *options);
+void make_encode(world *w, void *out);
+bool use_encode(world *w, const void *options);
+void make_text_config(world *w, void *out);
+bool use_text_config(world *w, const void *options);
+void make_text_graph(world *w, void *out);
+bool use_text_graph(world *w, const void *options);
+void make_text_model(world *w, void *out);
+bool use_text_model(world *w, const void *options);
+void make_generate(world *w, void *out);
+bool use_generate(world *w, const void *options);
 void make_text_save(world *w, void *out);
 bool use_text_save(world *w, const void *options);
+void make_text_data(world *w, void *out);
+bool use_text_data(world *w, const void *options);
 
 #endif

@@ -75,13 +75,6 @@ MAKER(chip_run, mw_chip_run_options, mw_chip_run_defaults())
 MAKER(hwx_emit, mw_hwx_emit_options, mw_hwx_emit_defaults())
 MAKER(compare, mw_compare_options, mw_compare_defaults())
 MAKER(trainer, mw_trainer_options, mw_trainer_defaults(w->loss, mw_adam(0.1f)))
-static mw_text_config some_config(void)
-{
-    mw_text_config config = {0};
-    mw_error err = {0};
-    mw_text_config_read(MW_TESTS_DIR "/text/models/llama", &config, &err);
-    return config;
-}
 static mw_status no_update(const mw_update_call *c, mw_tensor **p, mw_tensor **states, mw_error *err)
 {
     (void)states, (void)err, *p = c->p;
@@ -112,11 +105,6 @@ MAKER(crop, mw_crop_resize_options, mw_crop_resize_defaults())
 MAKER(suppression, mw_non_maximum_suppression_options, mw_non_maximum_suppression_defaults())
 MAKER(loss, mw_cross_entropy_options, mw_cross_entropy_defaults())
 MAKER(load, mw_weights_options, mw_weights_defaults())
-MAKER(encode, mw_encode_options, mw_encode_defaults())
-MAKER(text_config, mw_text_config, some_config())
-MAKER(text_graph, mw_text_graph_options, mw_text_graph_defaults())
-MAKER(text_model, mw_text_model_options, mw_text_model_defaults())
-MAKER(generate, mw_generate_options, mw_generate_defaults())
 MAKER(gradcheck, mw_gradcheck_options, mw_gradcheck_defaults(w->loss, &w->kernel, 1))
 
 /* True if the call was accepted; else w->err says why. */
@@ -447,48 +435,6 @@ static bool use_load(world *w, const void *options)
     return taken;
 }
 
-static bool use_encode(world *w, const void *options)
-{
-    mw_tokens tokens = {0};
-    mw_tokenizer *t = mw_tokenizer_open(MW_TESTS_DIR "/text/models/llama/tokenizer.json", &w->err);
-    const bool taken = mw_tokenizer_encode(t, "abc", 3, options, &tokens, &w->err) == MW_OK;
-    mw_tokens_destroy(&tokens);
-    mw_tokenizer_destroy(t);
-    return taken;
-}
-
-static bool use_text_config(world *w, const void *options)
-{
-    mw_graph *graph =
-        mw_text_graph(options, &(mw_text_graph_options){sizeof(mw_text_graph_options), 1, 4, 0, false, MW_F32}, &w->err);
-    mw_graph_destroy(graph);
-    return graph != NULL;
-}
-
-static bool use_text_graph(world *w, const void *options)
-{
-    mw_text_config config = some_config();
-    config.positions = 128; /* those of the defaults */
-    mw_graph *graph = mw_text_graph(&config, options, &w->err);
-    mw_graph_destroy(graph);
-    return graph != NULL;
-}
-
-static bool use_text_model(world *w, const void *options)
-{
-    mw_text_model *model = mw_text_model_open(MW_TESTS_DIR "/text/models/llama", options, &w->err);
-    mw_text_model_destroy(model);
-    return model != NULL;
-}
-
-static bool use_generate(world *w, const void *options)
-{
-    mw_text_model *model = mw_text_model_open(MW_TESTS_DIR "/text/models/llama", NULL, &w->err);
-    mw_string_free(mw_text_model_generate(model, "abc", options, &w->err));
-    mw_text_model_destroy(model);
-    return w->err.status == MW_OK;
-}
-
 typedef struct struct_row {
     const char *name;
     size_t size;
@@ -539,6 +485,7 @@ static const struct_row structs[] = {
     ROW(mw_tokenizer_train_options, train_tokens),
     ROW(mw_text_config, text_config),
     ROW(mw_text_graph_options, text_graph),
+    ROW(mw_text_data_options, text_data),
     ROW(mw_text_model_options, text_model),
     ROW(mw_text_save_options, text_save),
     ROW(mw_generate_options, generate),
@@ -737,6 +684,10 @@ static void test_graph_options_out_of_range_are_refused(void)
     FIELD(mw_gradcheck_options, gradcheck, options.step = -1.0);
     FIELD(mw_gradcheck_options, gradcheck, options.tolerance = (double)NAN);
     FIELD(mw_gradcheck_options, gradcheck, options.x = NULL);
+}
+
+static void test_texts_refuse_options_out_of_range(void)
+{
     FIELD(mw_text_config, text_config, options.layers = 0);
     FIELD(mw_text_graph_options, text_graph, options.tokens = 129);
     FIELD(mw_text_graph_options, text_graph, options.cache = -1);
@@ -744,6 +695,17 @@ static void test_graph_options_out_of_range_are_refused(void)
     FIELD(mw_generate_options, generate, options.temperature = (float)NAN);
     FIELD(mw_generate_options, generate, options.top_p = 1.5F);
     FIELD(mw_generate_options, generate, options.stop_count = 1);
+    FIELD(mw_text_graph_options, text_graph, options.tuning.rank = -1);
+    FIELD(mw_text_graph_options, text_graph, options.tuning.alpha = (float)NAN);
+    FIELD(mw_text_graph_options, text_graph, options.tuning.weight_count = 1);
+    FIELD(mw_text_model_options, text_model, options.tuning.rank = 4);
+    FIELD(mw_text_data_options, text_data, options.tokens = 0);
+    FIELD(mw_text_data_options, text_data, options.tokens = INT64_MAX);
+    FIELD(mw_text_data_options, text_data, options.validation = 1.0);
+    FIELD(mw_text_data_options, text_data, options.validation = (double)NAN);
+    FIELD(mw_text_data_options, text_data, options.words = -1);
+    FIELD(mw_text_data_options, text_data, options.multiple = 0);
+    FIELD(mw_text_data_options, text_data, options.multiple = INT64_MAX);
 }
 
 /* ---- completeness ---- */
@@ -795,6 +757,7 @@ int main(void)
     RUN(test_plans_of_a_chip_refuse_options_out_of_range);
     RUN(test_loaders_refuse_options_out_of_range);
     RUN(test_graph_options_out_of_range_are_refused);
+    RUN(test_texts_refuse_options_out_of_range);
     RUN(test_every_struct_with_a_size_is_here);
     return check_finish();
 }

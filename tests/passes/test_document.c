@@ -144,6 +144,7 @@ static void test_rewrites_are_those_of_the_rows(void)
 
 static const bool needs_avx512[MW__RULE_COUNT] = {
 #define MW__LEVEL_REF                                                                       false
+#define MW__LEVEL_BASE                                                                      false
 #define MW__LEVEL_AVX512                                                                    true
 #define MW_PATTERN(id, name, roots, over, level, how, guard, match, plan, declined, reason) [MW__RULE_##id] = (level),
 #include "passes/patterns.def"

@@ -11,7 +11,7 @@
 ops has every operation by its name in MIL, nn the constructors of the C library, abi all that ctypes knows of it.
 Calls release the interpreter's lock, so that other threads of Python go on meanwhile; what an object allows of several
 threads is said in its header, and calls on one graph wait for each other."""
-from . import abi, nn, ops
+from . import abi, nn, ops, text
 from .arrays import Array, DType
 from .data import Batch, Dataset, Loader, Tensors, concatenate, write_tensors
 from .graph import Graph, Tensor, classify, cond, custom_vjp, grad, hvp, while_loop
@@ -27,5 +27,5 @@ __all__ = [
     "ANE", "Array", "BOOL", "Batch", "CPU", "DType", "Dataset", "Error", "Evaluation", "F16", "F32", "F64", "Graph",
     "I32", "I64", "Loader", "Model", "Predictor", "Program", "Status", "Tensor", "Tensors", "Trainer", "U8", "abi",
     "classify", "concatenate", "cond", "custom_vjp", "grad", "group", "hvp", "init", "metrics_of", "nn", "ops", "optim",
-    "schedule", "set_log", "version", "while_loop", "write_tensors",
+    "schedule", "set_log", "text", "version", "while_loop", "write_tensors",
 ]

@@ -316,6 +316,10 @@ mw_predictor = _struct("mw_predictor")
 mw_program = _struct("mw_program")
 mw_tensor = _struct("mw_tensor")
 mw_tensors = _struct("mw_tensors")
+mw_text_data = _struct("mw_text_data")
+mw_text_model = _struct("mw_text_model")
+mw_token_stream = _struct("mw_token_stream")
+mw_tokenizer = _struct("mw_tokenizer")
 mw_trainer = _struct("mw_trainer")
 
 # Structs, whose fields follow when all are known.
@@ -413,6 +417,18 @@ mw_fit_stopping = _struct("mw_fit_stopping")
 mw_fit_metrics = _struct("mw_fit_metrics")
 mw_fit_progress = _struct("mw_fit_progress")
 mw_fit_options = _struct("mw_fit_options")
+mw_tokenizer_info = _struct("mw_tokenizer_info")
+mw_tokens = _struct("mw_tokens")
+mw_encode_options = _struct("mw_encode_options")
+mw_tokenizer_train_options = _struct("mw_tokenizer_train_options")
+mw_text_data_options = _struct("mw_text_data_options")
+mw_text_data_info = _struct("mw_text_data_info")
+mw_text_config = _struct("mw_text_config")
+mw_text_tuning = _struct("mw_text_tuning")
+mw_text_graph_options = _struct("mw_text_graph_options")
+mw_text_model_options = _struct("mw_text_model_options")
+mw_generate_options = _struct("mw_generate_options")
+mw_text_save_options = _struct("mw_text_save_options")
 mw_operation = _struct("mw_operation")
 mw_operation_argument = _struct("mw_operation_argument")
 mw_conv_options = _struct("mw_conv_options")
@@ -740,6 +756,52 @@ mw_fit_options._fields_ = [
     ("struct_size", c_size_t), ("epochs", c_int64), ("data", mw_fit_data), ("schedule", mw_fit_schedule),
     ("checkpoint", mw_fit_checkpoint), ("stopping", mw_fit_stopping), ("metrics", mw_fit_metrics),
     ("progress", mw_fit_progress), ("summary", POINTER(mw_fit_summary)),
+]
+mw_tokenizer_info._fields_ = [("model", c_char_p), ("count", c_size_t), ("added", c_size_t)]
+mw_tokens._fields_ = [
+    ("ids", POINTER(c_int32)), ("begin", POINTER(c_size_t)), ("end", POINTER(c_size_t)), ("count", c_size_t),
+]
+mw_encode_options._fields_ = [("struct_size", c_size_t), ("no_special", c_bool), ("special_as_text", c_bool)]
+mw_tokenizer_train_options._fields_ = [
+    ("struct_size", c_size_t), ("count", c_size_t), ("least", c_int64), ("pattern", c_char_p),
+    ("special", POINTER(c_char_p)), ("special_count", c_size_t),
+]
+mw_text_data_options._fields_ = [
+    ("struct_size", c_size_t), ("tokens", c_int64), ("padded", c_bool), ("whole", c_bool),
+    ("validation", c_double), ("chat", c_char_p), ("cache", c_char_p), ("words", c_int64),
+    ("multiple", c_int64),
+]
+mw_text_data_info._fields_ = [
+    ("documents", c_uint64), ("tokens", c_uint64), ("text_bytes", c_uint64), ("examples", c_int64),
+    ("validation_examples", c_int64), ("chat", c_char_p), ("file", c_char_p), ("was_made", c_bool),
+    ("label_bytes", c_double),
+]
+mw_text_config._fields_ = [
+    ("struct_size", c_size_t), ("family", c_char_p), ("layers", c_int64), ("width", c_int64),
+    ("heads", c_int64), ("kv_heads", c_int64), ("head_width", c_int64), ("hidden", c_int64), ("words", c_int64),
+    ("positions", c_int64), ("norm_epsilon", c_float), ("rope_theta", c_double), ("rope_factor", c_double),
+    ("rope_low", c_double), ("rope_high", c_double), ("rope_original", c_double), ("tied", c_bool),
+    ("score_softcap", c_double), ("logit_softcap", c_double), ("query_scale", c_double), ("window", c_int64),
+]
+mw_text_tuning._fields_ = [
+    ("rank", c_int), ("alpha", c_float), ("weights", POINTER(c_char_p)), ("weight_count", c_size_t),
+]
+mw_text_graph_options._fields_ = [
+    ("struct_size", c_size_t), ("batch", c_int64), ("tokens", c_int64), ("cache", c_int64), ("loss", c_bool),
+    ("weights", c_int), ("tuning", mw_text_tuning),
+]
+mw_text_model_options._fields_ = [
+    ("struct_size", c_size_t), ("compile", POINTER(mw_compile_options)), ("cache", c_int64), ("weights", c_int),
+    ("tuning", mw_text_tuning),
+]
+mw_generate_options._fields_ = [
+    ("struct_size", c_size_t), ("tokens", c_int64), ("temperature", c_float), ("top_k", c_int),
+    ("top_p", c_float), ("min_p", c_float), ("repetition", c_float), ("seed", c_uint64),
+    ("stops", POINTER(c_char_p)), ("stop_count", c_size_t), ("token", CFUNCTYPE(c_bool, c_void_p, c_char_p)),
+    ("user", c_void_p),
+]
+mw_text_save_options._fields_ = [
+    ("struct_size", c_size_t), ("type", c_char_p), ("trained", c_char_p), ("version", c_int),
 ]
 mw_operation._fields_ = [("name", c_char_p), ("since", c_int), ("gradient", c_int), ("argument_count", c_size_t)]
 mw_operation_argument._fields_ = [("name", c_char_p), ("constant", c_bool), ("tuple", c_bool), ("optional", c_bool)]
@@ -1252,6 +1314,86 @@ FUNCTIONS = {
         ("trainer", POINTER(mw_trainer)), ("options", POINTER(mw_fit_options)), ("err", POINTER(mw_error)),
     ]),
     "mw_fit_signal": (c_int, []),
+    "mw_tokenizer_open": (POINTER(mw_tokenizer), [("path", c_char_p), ("err", POINTER(mw_error))]),
+    "mw_tokenizer_destroy": (None, [("tokenizer", POINTER(mw_tokenizer))]),
+    "mw_tokenizer_get_info": (mw_tokenizer_info, [("tokenizer", POINTER(mw_tokenizer))]),
+    "mw_tokenizer_id": (c_int32, [("tokenizer", POINTER(mw_tokenizer)), ("text", c_char_p)]),
+    "mw_tokenizer_text": (c_char_p, [
+        ("tokenizer", POINTER(mw_tokenizer)), ("id", c_int32), ("size", POINTER(c_size_t)),
+    ]),
+    "mw_tokenizer_is_special": (c_bool, [("tokenizer", POINTER(mw_tokenizer)), ("id", c_int32)]),
+    "mw_tokens_destroy": (None, [("tokens", POINTER(mw_tokens))]),
+    "mw_encode_defaults": (mw_encode_options, []),
+    "mw_tokenizer_encode": (c_int, [
+        ("tokenizer", POINTER(mw_tokenizer)), ("text", c_char_p), ("size", c_size_t),
+        ("options", POINTER(mw_encode_options)), ("out", POINTER(mw_tokens)), ("err", POINTER(mw_error)),
+    ]),
+    "mw_tokenizer_decode": (POINTER(c_char), [
+        ("tokenizer", POINTER(mw_tokenizer)), ("ids", POINTER(c_int32)), ("count", c_size_t),
+        ("keep_special", c_bool), ("out_size", POINTER(c_size_t)), ("err", POINTER(mw_error)),
+    ]),
+    "mw_token_stream_create": (POINTER(mw_token_stream), [
+        ("tokenizer", POINTER(mw_tokenizer)), ("err", POINTER(mw_error)),
+    ]),
+    "mw_token_stream_destroy": (None, [("stream", POINTER(mw_token_stream))]),
+    "mw_token_stream_push": (c_char_p, [
+        ("stream", POINTER(mw_token_stream)), ("id", c_int32), ("err", POINTER(mw_error)),
+    ]),
+    "mw_token_stream_finish": (c_char_p, [("stream", POINTER(mw_token_stream))]),
+    "mw_tokenizer_train_defaults": (mw_tokenizer_train_options, []),
+    "mw_tokenizer_train": (c_int, [
+        ("text", c_char_p), ("size", c_size_t), ("options", POINTER(mw_tokenizer_train_options)),
+        ("path", c_char_p), ("err", POINTER(mw_error)),
+    ]),
+    "mw_text_data_defaults": (mw_text_data_options, []),
+    "mw_text_data_open": (POINTER(mw_text_data), [
+        ("path", c_char_p), ("folder", c_char_p), ("options", POINTER(mw_text_data_options)),
+        ("err", POINTER(mw_error)),
+    ]),
+    "mw_text_data_destroy": (None, [("data", POINTER(mw_text_data))]),
+    "mw_text_data_training": (POINTER(mw_dataset), [("data", POINTER(mw_text_data))]),
+    "mw_text_data_validation": (POINTER(mw_dataset), [("data", POINTER(mw_text_data))]),
+    "mw_text_data_get_info": (mw_text_data_info, [("data", POINTER(mw_text_data))]),
+    "mw_text_data_write": (c_int, [
+        ("paths", POINTER(c_char_p)), ("count", c_size_t), ("folder", c_char_p), ("out", c_char_p),
+        ("options", POINTER(mw_text_data_options)), ("out_info", POINTER(mw_text_data_info)),
+        ("err", POINTER(mw_error)),
+    ]),
+    "mw_text_config_defaults": (mw_text_config, [("family", c_char_p)]),
+    "mw_text_config_read": (c_int, [("path", c_char_p), ("out", POINTER(mw_text_config)), ("err", POINTER(mw_error))]),
+    "mw_text_graph_defaults": (mw_text_graph_options, []),
+    "mw_text_graph": (POINTER(mw_graph), [
+        ("config", POINTER(mw_text_config)), ("options", POINTER(mw_text_graph_options)),
+        ("err", POINTER(mw_error)),
+    ]),
+    "mw_text_model_defaults": (mw_text_model_options, []),
+    "mw_text_model_open": (POINTER(mw_text_model), [
+        ("folder", c_char_p), ("options", POINTER(mw_text_model_options)), ("err", POINTER(mw_error)),
+    ]),
+    "mw_text_model_destroy": (None, [("model", POINTER(mw_text_model))]),
+    "mw_text_model_get_config": (POINTER(mw_text_config), [("model", POINTER(mw_text_model))]),
+    "mw_text_model_get_tokenizer": (POINTER(mw_tokenizer), [("model", POINTER(mw_text_model))]),
+    "mw_generate_defaults": (mw_generate_options, []),
+    "mw_text_model_generate": (POINTER(c_char), [
+        ("model", POINTER(mw_text_model)), ("prompt", c_char_p), ("options", POINTER(mw_generate_options)),
+        ("err", POINTER(mw_error)),
+    ]),
+    "mw_text_model_generate_each": (c_int, [
+        ("model", POINTER(mw_text_model)), ("prompts", POINTER(c_char_p)), ("count", c_size_t),
+        ("options", POINTER(mw_generate_options)), ("out_texts", POINTER(c_char_p)), ("err", POINTER(mw_error)),
+    ]),
+    "mw_text_save_defaults": (mw_text_save_options, []),
+    "mw_text_save": (c_int, [
+        ("source", c_char_p), ("path", c_char_p), ("options", POINTER(mw_text_save_options)),
+        ("err", POINTER(mw_error)),
+    ]),
+    "mw_text_load_weights": (c_int, [
+        ("trainer", POINTER(mw_trainer)), ("source", c_char_p), ("err", POINTER(mw_error)),
+    ]),
+    "mw_text_save_trained": (c_int, [
+        ("trainer", POINTER(mw_trainer)), ("source", c_char_p), ("path", c_char_p),
+        ("options", POINTER(mw_text_save_options)), ("err", POINTER(mw_error)),
+    ]),
     "mw_operation_at": (c_bool, [("index", c_size_t), ("out", POINTER(mw_operation))]),
     "mw_operation_argument_at": (c_bool, [
         ("index", c_size_t), ("argument", c_size_t), ("out", POINTER(mw_operation_argument)),

@@ -46,13 +46,24 @@ def candidates():
 
 class Loaded:
     """The core and libmillwright_data of the same release, which lies beside it, or in it: a function is of whichever has
-    it."""
+    it. libmillwright_text may be missing: millwright.text says so."""
 
     def __init__(self, path):
         self.core = ctypes.CDLL(path)
         self.libraries = [self.core]
         if not hasattr(self.core, "mw_dataset_open_csv"):
             self.libraries.append(ctypes.CDLL(beside(path, "data")))
+        if not hasattr(self.core, "mw_tokenizer_open"):
+            try:
+                self.libraries.append(ctypes.CDLL(beside(path, "text")))
+            except OSError as error:
+                self.without_text = str(error)
+
+    without_text = None  # why there is none
+
+    def lacks(self, name):
+        """Whether a function is of the library that may be missing."""
+        return self.without_text is not None and name.startswith(("mw_text", "mw_token", "mw_encode", "mw_generate"))
 
     def library_of(self, name):
         return next((one for one in self.libraries if hasattr(one, name)), self.core)
@@ -75,7 +86,10 @@ class Functions:
     ctypes, which would make its own error of what a closed one raises."""
 
     def __init__(self, loaded):
+        self.without_text = loaded.without_text
         for name, (result, parameters) in abi.FUNCTIONS.items():
+            if loaded.lacks(name):
+                continue
             function = getattr(loaded, name)
             function.restype, function.argtypes = result, [kind for _, kind in parameters]
             setattr(self, name, self.caller(function))
@@ -89,8 +103,10 @@ def check_sizes(loaded):
     """Options that this module and the library see alike say so by their struct_size; other headers mean another
     layout, and a crash later. Asked with room to spare, so that a larger struct does no harm."""
     for name, (result, parameters) in abi.FUNCTIONS.items():
-        if not name.endswith("_defaults") or result._fields_[0][0] != "struct_size":
+        if not name.endswith("_defaults") or result._fields_[0][0] != "struct_size" or loaded.lacks(name):
             continue
+        if ctypes.sizeof(result) <= 16:
+            continue  # comes in registers, not in memory with room behind it
         function = loaded[name]  # another one than loaded.name, with a declaration of its own
         fields = [("it", result), ("room", ctypes.c_char * 4096)]
         function.restype = type("Roomy", (ctypes.Structure,), {"_fields_": fields})

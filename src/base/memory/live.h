@@ -34,6 +34,7 @@ typedef enum mw__live_kind {
     MW__LIVE_TOKEN_STREAM,
     MW__LIVE_TEXT_MODEL,
     MW__LIVE_SCORES,
+    MW__LIVE_TEXT_DATA,
     MW__LIVE_KINDS
 } mw__live_kind;
 

@@ -21,6 +21,7 @@ struct mw_text_model {
     mw_tokenizer *tokenizer;
     mw_compile_options compile;
     mw_dtype weights;
+    mw_text_tuning tuning;
     int64_t cache;
     mw__text_programs one, several; /* several: of the newest number of texts */
 };

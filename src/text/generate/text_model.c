@@ -38,7 +38,9 @@ static mw_program *compile_net(const mw_text_model *m, int64_t batch, int64_t to
     graph_options.tokens = tokens;
     graph_options.cache = m->cache;
     graph_options.weights = m->weights;
-    options.share.program = share;
+    graph_options.tuning = m->tuning;
+    if (share != NULL)
+        options.share = (mw_share){.program = share};
     mw_graph *graph = mw_text_graph(&m->config, &graph_options, err);
     mw_program *program = graph != NULL ? mw_program_create(graph, &options, err) : NULL;
     mw_graph_destroy(graph);
@@ -98,9 +100,10 @@ static mw_status open_programs(mw_text_model *m, mw__pretrained *files, const mw
     m->cache = o->cache > 0 ? o->cache : usual;
     m->compile = o->compile != NULL ? *o->compile : mw_compile_defaults();
     m->weights = o->weights;
+    m->tuning = o->tuning;
     if (mw__text_programs_for(m, 1, err) == NULL)
         return err->status;
-    return mw__pretrained_load(files, m->one.writing, err);
+    return m->compile.share.trainer == NULL ? mw__pretrained_load(files, m->one.writing, err) : MW_OK;
 }
 
 static mw_status open_parts(mw_text_model *m, const char *path, const mw_text_model_options *o, mw_error *err)
@@ -133,6 +136,11 @@ mw_text_model *mw_text_model_open(const char *folder, const mw_text_model_option
         return NULL;
     err = err != NULL ? err : &own;
     const mw_text_model_options o = options != NULL ? *options : mw_text_model_defaults();
+    const bool tuned = o.tuning.rank != 0 || o.tuning.weight_count != 0;
+    if (tuned && o.struct_size == sizeof o && (o.compile == NULL || o.compile->share.trainer == NULL)) {
+        mw__fail(err, MW_ERROR_ARGUMENT, "a model of text: tuning is that of the trainer of share, and there is none");
+        return NULL;
+    }
     if (folder == NULL || o.cache < 0 || o.struct_size != sizeof o) {
         mw__fail(err, MW_ERROR_ARGUMENT, "a model of text: %s",
                  folder == NULL ? "no folder"

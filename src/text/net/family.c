@@ -3,11 +3,17 @@
 
 #include <string.h>
 
+/* source  PEFT, utils/constants.py */
+#define QUERY_AND_VALUE                                                                                                \
+    {                                                                                                                  \
+        "*.q_proj.weight", "*.v_proj.weight"                                                                           \
+    }
+
 #define LLAMA_NAMES                                                                                                    \
     .words = "model.embed_tokens.weight", .layer = "model.layers.%d.", .before_attention = "input_layernorm",          \
     .before_mlp = "post_attention_layernorm", .query = "self_attn.q_proj", .key = "self_attn.k_proj",                  \
     .value = "self_attn.v_proj", .mixed = "self_attn.o_proj", .gate = "mlp.gate_proj", .up = "mlp.up_proj",            \
-    .down = "mlp.down_proj", .last_norm = "model.norm", .head = "lm_head.weight"
+    .down = "mlp.down_proj", .last_norm = "model.norm", .head = "lm_head.weight", .adapted = QUERY_AND_VALUE
 
 static const mw__family families[] = {
     {.name = "gpt2",
@@ -23,6 +29,7 @@ static const mw__family families[] = {
      .down = "mlp.c_proj",
      .last_norm = "ln_f",
      .head = "lm_head.weight",
+     .adapted = {"*.c_attn.weight"},
      .every_bias = true,
      .inputs_first = true,
      .gelu = true},
@@ -51,6 +58,7 @@ static const mw__family families[] = {
      .down = "mlp.down_proj",
      .last_norm = "model.norm",
      .head = "lm_head.weight",
+     .adapted = QUERY_AND_VALUE,
      .gelu = true,
      .scales_words = true,
      .every_second_window = true},

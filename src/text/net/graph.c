@@ -184,7 +184,7 @@ static mw_status check_graph(const mw_text_config *c, const mw_text_graph_option
     if (most > c->positions)
         return mw__fail(err, MW_ERROR_ARGUMENT, "a network of text: %lld tokens, and it has %lld positions",
                         (long long)most, (long long)c->positions);
-    return MW_OK;
+    return mw__language_check_tuning(&o->tuning, err);
 }
 
 mw_graph *mw_text_graph(const mw_text_config *config, const mw_text_graph_options *options, mw_error *err)
@@ -204,7 +204,7 @@ mw_graph *mw_text_graph(const mw_text_config *config, const mw_text_graph_option
         return NULL;
     build(&net, err);
     if (mw_graph_check(net.graph, err) == MW_OK && err->status == MW_OK)
-        return net.graph;
+        return mw__language_tuned(net.graph, &o.tuning, net.family, err);
     mw_graph_destroy(net.graph);
     return NULL;
 }

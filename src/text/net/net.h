@@ -19,6 +19,7 @@ typedef struct mw__family {
     const char *query_norm, *key_norm; /* over the width of a head */
     const char *gate, *up, *down;      /* without a gate: down(activation(up)) */
     const char *last_norm, *head;
+    const char *adapted[2];          /* weights that get adapters, as fnmatch(3) */
     bool attention_bias, every_bias; /* of query, key and value; of all products */
     bool inputs_first;               /* weights are [inputs, outputs] */
     bool gelu;                       /* activation: GELU (tanh form), else SiLU */
@@ -66,5 +67,11 @@ double mw__language_frequency(const mw_text_config *config, int64_t pair, bool s
 void mw__language_rotate_begin(mw__net *net, mw_tensor *places, mw_error *err);
 /* x [batch, heads, tokens, head_width], each pair of channels turned by its position's angle. */
 mw_tensor *mw__language_rotated(const mw__net *net, mw_tensor *x);
+
+/* ---- tuning.c ---- */
+
+mw_status mw__language_check_tuning(const mw_text_tuning *tuning, mw_error *err);
+/* The graph with what `tuning` says of its parameters; takes it over. NULL with err set on failure. */
+mw_graph *mw__language_tuned(mw_graph *graph, const mw_text_tuning *tuning, const mw__family *family, mw_error *err);
 
 #endif

@@ -9,7 +9,7 @@
 #include <string.h>
 
 static struct {
-    const char *file, *out, *pattern, **special;
+    const char *file, *out, *chat, *pattern, **special;
     long long train;
     bool decode, numbers, no_special, special_as_text;
 } o;
@@ -23,11 +23,14 @@ const tool_option tool_tokens_options[] = {
      .argument = NULL},
     {"train", '\0', TOOL_INTEGER, &o.train, "TEXTs are files: learn so many tokens from them, and write --out",
      .argument = "N", .low = 256, .high = 1e7},
-    {"out", 'o', TOOL_TEXT, &o.out, "the file that is written", .argument = "FILE"},
+    {"out", 'o', TOOL_TEXT, &o.out, "TEXTs are files: write their tokens here, raw, 16 bits each or 32",
+     .argument = "FILE"},
+    {"chat", '\0', TOOL_TEXT, &o.chat, "template of conversations, where it is not that of the folder",
+     .argument = "NAME", .choices = "chatml, llama-2, llama-3, gemma, mistral, zephyr", .needs = "out"},
     {"pattern", '\0', TOOL_TEXT, &o.pattern, "where words end (gpt2)", .argument = "NAME",
      .choices = "gpt2, cl100k, qwen2, o200k", .needs = "train"},
-    {"special", '\0', TOOL_LIST, &o.special,
-     "a special token, instead of <|endoftext|>; may be given several times", .argument = "TEXT", .needs = "train"},
+    {"special", '\0', TOOL_LIST, &o.special, "a special token, instead of <|endoftext|>; may be given several times",
+     .argument = "TEXT", .needs = "train"},
     TOOL_OPTIONS_END,
 };
 
@@ -197,7 +200,8 @@ static int learn(const tool_call *call)
         tool_complain("--train: --out FILE is missing");
         return TOOL_USAGE;
     }
-    if (TOOL_REFUSE("TEXTs are files to learn from", "file", "decode", "numbers", "no-special", "special-as-text"))
+    if (TOOL_REFUSE("TEXTs are files to learn from", "file", "decode", "numbers", "no-special", "special-as-text",
+                    "chat"))
         return TOOL_USAGE;
     mw__text all;
     mw__text_init(&all, mw__allocator_default());
@@ -212,12 +216,37 @@ static int learn(const tool_call *call)
     return call->err->status == MW_OK ? TOOL_DONE : TOOL_FAILED;
 }
 
+/* ---- to a file ---- */
+
+static int write_file(const tool_call *call)
+{
+    mw_text_data_info info;
+    mw_text_data_options options = mw_text_data_defaults();
+    options.chat = o.chat;
+    if (mw_text_data_write(call->arguments + 1, (size_t)call->count - 1, call->arguments[0], o.out, &options, &info,
+                           call->err) != MW_OK)
+        return TOOL_FAILED;
+    if (call->json != NULL) {
+        mw__json_add_integer(call->json, "documents", (int64_t)info.documents);
+        mw__json_add_integer(call->json, "tokens", (int64_t)info.tokens);
+        mw__json_add_integer(call->json, "bytes", (int64_t)info.text_bytes);
+    } else {
+        tool_print("%llu documents, %llu tokens of %llu bytes\n", (unsigned long long)info.documents,
+                   (unsigned long long)info.tokens, (unsigned long long)info.text_bytes);
+    }
+    return TOOL_DONE;
+}
+
 int tool_tokens(const tool_call *call)
 {
     if (o.train != 0)
         return learn(call);
-    if (TOOL_REFUSE("nothing is written", "out"))
-        return TOOL_USAGE;
+    if (o.out != NULL) {
+        if (call->count < 2)
+            tool_complain("--out: which files?");
+        const bool refused = TOOL_REFUSE("with --out", "file", "decode", "numbers", "no-special", "special-as-text");
+        return call->count < 2 || refused ? TOOL_USAGE : write_file(call);
+    }
     if (o.file != NULL && call->count > 1) {
         tool_complain("--file and a TEXT: one of them");
         return TOOL_USAGE;

@@ -12,6 +12,7 @@ static struct {
     const char *data, *output, *run, *device, *loss;
     const char **layers;
     bool head;
+    const char *text, *chat, *cache, *prompt;
 } o = {.over = {.seed = -1, .threads = -1}};
 
 static const tool_option common_options[] = {
@@ -45,6 +46,24 @@ const tool_option tool_finetune_options[] = {
     {"lora", '\0', TOOL_INTEGER, &o.over.lora, "adapters of this rank, merged at the end, not the weights",
      .argument = "R", .low = 1, .high = 1024},
     {"head", '\0', TOOL_FLAG, &o.head, "a new last layer, dense, for the classes of the data", .argument = NULL},
+    {"text", '\0', TOOL_TEXT, &o.text,
+     "MODEL is a language model's folder, and learns a text: .txt, .jsonl (\"text\" or \"messages\"), .bin (tokens)",
+     .argument = "PATH"},
+    {"tokens", '\0', TOOL_INTEGER, &o.over.text.tokens, "of an example (256, or what the model takes)", .argument = "N",
+     .low = 1, .high = 1 << 20, .needs = "text"},
+    {"padded", '\0', TOOL_FLAG, &o.over.text.padded, "an example is a document, filled up; else windows of all of them",
+     .argument = NULL, .needs = "text"},
+    {"chat", '\0', TOOL_TEXT, &o.chat, "template of conversations, where it is not that of the folder",
+     .argument = "NAME", .choices = "chatml, llama-2, llama-3, gemma, mistral, zephyr", .needs = "text"},
+    {"cache", '\0', TOOL_TEXT, &o.cache, "the file that the tokens are kept in (PATH.tokens)", .argument = "FILE",
+     .needs = "text"},
+    {"prompt", '\0', TOOL_TEXT, &o.prompt, "of the sample after each epoch (the begin of the text)", .argument = "TEXT",
+     .needs = "text"},
+    {"no-samples", '\0', TOOL_FLAG, &o.over.text.no_samples, "none is written", .argument = NULL, .needs = "text"},
+    {"adapter", '\0', TOOL_FLAG, &o.over.text.adapter, "--out gets the adapters alone, as PEFT has them; not merged",
+     .argument = NULL, .needs = "lora"},
+    {"accumulate", '\0', TOOL_INTEGER, &o.over.accumulate, "batches that make one step", .argument = "N", .low = 1,
+     .high = 1024},
     TOOL_OPTIONS(common_options),
     TOOL_OPTIONS_END,
 };
@@ -58,6 +77,10 @@ static void take_strings(void)
     o.over.loss = o.loss;
     o.over.layers = o.layers;
     o.over.head = o.head;
+    o.over.text.path = o.text;
+    o.over.text.chat = o.chat;
+    o.over.text.cache = o.cache;
+    o.over.text.prompt = o.prompt;
     while (o.layers != NULL && o.layers[o.over.layer_count] != NULL)
         o.over.layer_count++;
 }
@@ -72,10 +95,15 @@ int tool_finetune(const tool_call *call)
 {
     take_strings();
     o.over.model = call->arguments[0];
-    if (o.over.data == NULL || (o.over.output == NULL && o.over.run == NULL)) {
-        tool_complain("finetune: --data PATH and --out PATH (or --run FOLDER) are needed");
+    const bool has_data = (o.over.data != NULL) != (o.text != NULL);
+    if (!has_data || (o.over.output == NULL && o.over.run == NULL)) {
+        tool_complain("finetune: --data PATH, or --text PATH, and --out PATH (or --run FOLDER) are needed");
         return TOOL_USAGE;
     }
+    if (o.text != NULL && TOOL_REFUSE("a text has none", "head", "loss"))
+        return TOOL_USAGE;
+    if (o.text == NULL && o.over.text.adapter && TOOL_REFUSE("without --text", "adapter"))
+        return TOOL_USAGE;
     if (o.head && o.loss != NULL && strcmp(o.loss, "cross_entropy") != 0) {
         tool_complain("finetune: --head is a layer for classes; it has no effect with --loss %.40s", o.loss);
         return TOOL_USAGE;

@@ -25,7 +25,8 @@ const tool_command tool_commands[] = {
      "own "
      "text; without TEXT what the tokenizer is. --decode goes back.\n\n"
      "With --train all arguments are files of text: byte pairs are learned from them and written to --out, a "
-     "tokenizer.json.",
+     "tokenizer.json. With --out alone the TEXTs are files (plain text, or .jsonl with \"text\" or \"messages\"), and "
+     "their tokens become one file that mw finetune --text reads, and others do.",
      tool_tokens_options, tool_tokens},
     {"generate", "MODEL", 1, 1, "a language model goes on with a text",
      "MODEL is a folder with config.json, weights and a tokenizer, as Hugging Face gives models out: gpt2, llama, "
@@ -137,7 +138,11 @@ const tool_command tool_commands[] = {
      tool_train_options, tool_train},
     {"finetune", "MODEL", 1, 1, "train a model that exists on data of one's own",
      "Trains the weights of a model (--layers some, --lora R adapters beside them) on --data and writes the result to "
-     "--out. The model has one input; its first result are the scores of classes, or with --loss mse values.",
+     "--out. The model has one input; its first result are the scores of classes, or with --loss mse values.\n\n"
+     "With --text MODEL is a folder of a language model (mw generate), and learns a text; --out is a folder of the "
+     "same "
+     "kind, its adapters merged. After each epoch it says perplexity, bits a byte and tokens a second, and writes a "
+     "sample. Of conversations the answers alone are learned.",
      tool_finetune_options, tool_finetune},
     {"doctor", "", 0, 0, "what is there on this machine",
      "Machine, engine, BLAS, data sets, what stands behind the e5rt symbols (asked in a process of its own, which may "

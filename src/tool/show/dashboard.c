@@ -109,6 +109,9 @@ static void draw_evaluation(const dashboard *board, int columns)
     if (!board->has_validation)
         return;
     int used = fprintf(stderr, "validation loss %.4g", board->validation.loss);
+    const int noted = (int)strlen(board->note);
+    if (noted > 0 && used + noted + 2 < columns)
+        used += fprintf(stderr, ", %s", board->note);
     for (size_t i = 0; i < board->validation.metric_count && used + 30 < columns; i++)
         used += fprintf(stderr, ", %.16s %.4g", board->validation.metrics[i].name, board->validation.metrics[i].value);
 }

@@ -17,6 +17,7 @@ typedef struct dashboard {
     int64_t summed;
     bool has_validation;
     mw_evaluation validation; /* the last */
+    char note[96];            /* what else the last epoch found; "" = nothing */
 } dashboard;
 
 /* Returns whether it takes the place of mw_trainer_fit's lines. */

@@ -1,7 +1,7 @@
 /* A training from settings: data, network, trainer, loop, what is written at the end. Nothing is written before all of
  * it was accepted. */
 #include "tool/model_text.h"
-#include "tool/train/training.h"
+#include "tool/train/training_text.h"
 
 #include "base/text/printable.h"
 
@@ -76,6 +76,8 @@ static recipe_loss choose_loss(training *t)
 static bool open_data(training *t)
 {
     mw_port input;
+    if (t->over->text.path != NULL)
+        return training_text_open(t);
     config *c = &t->c;
     const config_node *settings = field_object(c, c->root, "data");
     const char *said = field_text(c, settings, "data.path", NULL);
@@ -229,6 +231,7 @@ static void close_training(training *t)
     mw_model_destroy(t->model);
     class_list_free(&t->classes);
     data_close(&t->data);
+    training_text_close(t);
     free(t);
 }
 

@@ -13,16 +13,25 @@ typedef enum recipe_loss {
     RECIPE_BINARY_CROSS_ENTROPY
 } recipe_loss;
 
+/* Of mw finetune --text. */
+typedef struct recipe_text {
+    const char *path; /* NULL = no text is learned */
+    const char *chat, *cache, *prompt;
+    long long tokens;
+    bool padded, no_samples, adapter;
+} recipe_text;
+
 /* What goes before the settings of the file; NULL and 0 = as they say. */
 typedef struct recipe_overrides {
     const char *data, *output, *run, *device;
-    long long epochs, batch, seed, threads;
+    long long epochs, batch, seed, threads, accumulate;
     double learning_rate;
     const char *model;         /* of mw finetune */
     const char *const *layers; /* patterns; NULL = all */
     size_t layer_count;
     bool head;      /* a dense layer for the classes behind the model */
     long long lora; /* rank; 0 = the weights themselves */
+    recipe_text text;
     const char *loss;
     const mw_compile_options *compile;                /* its chip, profile and passes; NULL = as they are */
     void (*built)(void *user, const mw_graph *graph); /* recipe_build: gets network and loss, and report_user */

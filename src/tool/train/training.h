@@ -15,7 +15,8 @@ typedef struct training {
     config c;
     mw_error *err;
     data_parts data;
-    class_list classes; /* of the data, or of the model: by the index of the score */
+    struct training_text *text; /* training_text.h; NULL = no text is learned */
+    class_list classes;         /* of the data, or of the model: by the index of the score */
     recipe_loss loss_kind;
     int64_t batch;
     mw_model *model; /* whose network is trained, or NULL */
@@ -27,6 +28,8 @@ typedef struct training {
     bool probabilities; /* out is a softmax */
     bool has_head;      /* layers behind a model */
     mw_optimizer optimizer;
+    mw_device device;
+    int threads;
     mw_trainer *trainer;
     char checkpoint[TRAINING_PATH_BYTES], metrics[TRAINING_PATH_BYTES], refused[TRAINING_PATH_BYTES];
     const char *run, *output, *data_path;

@@ -1,6 +1,6 @@
 /* What is trained: a network of layers, or a model that is there, with its loss. */
 #include "tool/train/network.h"
-#include "tool/train/training.h"
+#include "tool/train/training_text.h"
 
 #include <math.h>
 #include <millwright/summary.h>
@@ -298,6 +298,8 @@ static bool name_columns(training *t)
 
 bool training_build(training *t)
 {
+    if (t->text != NULL)
+        return training_text_build(t);
     fit_batch(t);
     if (!(t->model_path != NULL ? take_model(t) : build_network(t)))
         return false;

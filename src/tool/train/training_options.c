@@ -1,6 +1,6 @@
 /* How it is trained: optimizer, schedule, trainer and loop, from the fields of a recipe and the options. A field is
  * asked for only where it has an effect. */
-#include "tool/train/training.h"
+#include "tool/train/training_text.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -56,7 +56,7 @@ static mw_optimizer make_optimizer(training *t)
     config *c = &t->c;
     const config_node *o = field_object(c, c->root, "optimizer");
     const optimizer_name name = (optimizer_name)field_choice(c, o, "optimizer.name", ADAM);
-    const double standard = name == SGD ? 0.01 : name == LION ? 1e-4 : 1e-3;
+    const double standard = t->text != NULL ? training_text_rate(t) : name == SGD ? 0.01 : name == LION ? 1e-4 : 1e-3;
     const double said = field_number(c, o, "optimizer.learning_rate", standard);
     mw_optimizer made = begin_optimizer(name, (float)(t->over->learning_rate > 0 ? t->over->learning_rate : said));
     take_numbers(c, o, &made);
@@ -118,17 +118,21 @@ bool training_make_trainer(training *t)
     options.metric = t->metric;
     options.prediction = t->out;
     options.clipping.norm = (float)field_number(c, root, "clip_norm", 0);
-    options.accumulate = (int)field_integer(c, root, "accumulate", 1);
+    const int64_t accumulate = field_integer(c, root, "accumulate", 1);
+    options.accumulate = (int)pick(t->over->accumulate, t->over->accumulate > 0, accumulate);
     options.watch.gradient_norms = has_metrics && field_bool(c, root, "gradient_norms", t->run != NULL);
     options.watch.replay_folder = t->refused[0] != '\0' ? t->refused : NULL;
     options.average_decay = (float)field_number(c, root, "average_decay", 0);
     options.compile.seed = seed_of(t);
     const int64_t threads = field_integer(c, root, "threads", 0);
-    options.compile.threads = (int)pick(t->over->threads, t->over->threads >= 0, threads);
-    options.compile.device = device_of(t);
+    t->threads = options.compile.threads = (int)pick(t->over->threads, t->over->threads >= 0, threads);
+    t->device = options.compile.device = device_of(t);
     take_compile(t, &options.compile);
+    if (t->text != NULL && training_text_compensates(t))
+        mw_optimizer_set(&t->optimizer, MW_OPTIMIZER_COMPENSATED, 1);
+    options.optimizer = t->optimizer;
     t->trainer = t->err->status == MW_OK ? mw_trainer_create(&options, t->err) : NULL;
-    return t->trainer != NULL;
+    return t->trainer != NULL && (t->text == NULL || training_text_load(t));
 }
 
 /* ---- the loop ---- */
@@ -220,6 +224,8 @@ static bool report_progress(void *user, const mw_progress *progress)
 {
     training *t = user;
     training_keep_settings(t);
+    if (t->text != NULL)
+        training_text_report(t, progress);
     return dashboard_report(&t->board, progress);
 }
 

@@ -1,7 +1,7 @@
 /* What a training leaves: its settings, and the model in the format that is asked for. That it can be written is found
  * before the first step, by writing it once beside its place. */
 #include "tool/model_text.h"
-#include "tool/train/training.h"
+#include "tool/train/training_text.h"
 
 #include "base/file/file.h"
 #include "base/text/string.h"
@@ -143,6 +143,8 @@ static void write_output(training *t, const char *path, bool check, mw_error *er
 static bool check_output(training *t, const char *path)
 {
     mw_error local = {0};
+    if (t->text != NULL)
+        return training_text_check_output(t, path);
     if (t->data.offsets.values != NULL && !tool_has_place(path))
         return training_fail(t, MW_ERROR_ARGUMENT,
                              "nothing was trained: %.200s has no place for what is subtracted from the inputs, and "
@@ -184,7 +186,10 @@ static void keep_weights(training *t, const char *path, mw_error *why)
 static void write_or_keep(training *t, const char *path)
 {
     mw_error local = {0};
-    write_output(t, path, false, &local);
+    if (t->text != NULL)
+        training_text_write(t, path, &local);
+    else
+        write_output(t, path, false, &local);
     if (local.status != MW_OK)
         keep_weights(t, path, &local);
 }

@@ -1,0 +1,409 @@
+/* Data sets of tokens: windows or documents of a file, which is made of the texts first if need be. */
+#include "text/data/encoder.h"
+
+#include "base/memory/live.h"
+#include "base/number/hash.h"
+#include "base/text/error.h"
+#include "base/text/string.h"
+
+#include <millwright/text_data.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+enum { PATH_BYTES = 4200, TOKENS_MOST = 1 << 24 };
+
+/* An example: so many tokens from there on have a label. */
+typedef struct place {
+    uint64_t begin;
+    int64_t count;
+} place;
+
+/* What a data set calls its function with. */
+typedef struct part {
+    const mw_text_data *data;
+    int64_t first, count;
+    mw_dataset *set;
+} part;
+
+struct mw_text_data {
+    mw_text_data_options options;
+    mw__corpus_encoder encoder; /* without a tokenizer if there is none */
+    mw__corpus_file file;
+    uint64_t words; /* 0 = nobody knows */
+    place *places;  /* [examples]; NULL = windows, one after the other */
+    size_t place_capacity;
+    int64_t examples;
+    part training, validation;
+    bool was_made, has_bytes;
+    double label_bytes;
+};
+
+mw_text_data_options mw_text_data_defaults(void)
+{
+    return (mw_text_data_options){
+        .struct_size = sizeof(mw_text_data_options), .tokens = 128, .validation = 0.1, .multiple = 1};
+}
+
+/* ---- examples ---- */
+
+static place place_of(const mw_text_data *d, int64_t example)
+{
+    if (d->places != NULL)
+        return d->places[example];
+    return (place){(uint64_t)(example * d->options.tokens), d->options.tokens};
+}
+
+static mw_status check_words(const mw_text_data *d, uint64_t at, const int32_t *ids, int64_t count, mw_error *err)
+{
+    for (int64_t i = 0; i < count && d->words > 0; i++)
+        if ((uint64_t)ids[i] >= d->words)
+            return mw__fail(err, MW_ERROR_ARGUMENT,
+                            "\"%.200s\": token %llu has the number %d, and the network has %llu words", d->file.path,
+                            (unsigned long long)(at + (uint64_t)i), (int)ids[i], (unsigned long long)d->words);
+    return MW_OK;
+}
+
+/* Column 0 has the tokens, column 1 those that follow. */
+static mw_status fill_column(const mw_text_data *d, int64_t example, size_t column, int32_t *out, mw_error *err)
+{
+    const place p = place_of(d, example);
+    const uint64_t at = p.begin + column;
+    MW_TRY(mw__corpus_read(&d->file, at, (size_t)p.count, out, err));
+    MW_TRY(check_words(d, at, out, p.count, err));
+    const int32_t fill = column == 1 ? -100 : 0;
+    for (int64_t i = 0; i < p.count && column == 1 && !d->options.whole; i++)
+        out[i] = mw__corpus_learns(&d->file, at + (uint64_t)i) ? out[i] : -100;
+    for (int64_t i = p.count; i < d->options.tokens; i++)
+        out[i] = fill;
+    return MW_OK;
+}
+
+static mw_status make_example(void *user, int64_t example, size_t column, void *out, mw_error *err)
+{
+    const part *p = user;
+    return fill_column(p->data, p->first + example, column, out, err);
+}
+
+/* ---- where they are ---- */
+
+/* A part in which nothing is learned would be a step for nothing. */
+static mw_status add_place(mw_text_data *d, uint64_t begin, int64_t count, mw_error *err)
+{
+    bool learns = d->file.learned == NULL || d->options.whole;
+    for (int64_t i = 1; i <= count && !learns; i++)
+        learns = mw__corpus_learns(&d->file, begin + (uint64_t)i);
+    if (!learns || count < 1)
+        return MW_OK;
+    MW_TRY(mw__grow(mw__allocator_default(), &d->places, &d->place_capacity, (size_t)d->examples + 1, sizeof *d->places,
+                    err));
+    d->places[d->examples++] = (place){begin, count};
+    return MW_OK;
+}
+
+static mw_status place_documents(mw_text_data *d, mw_error *err)
+{
+    const mw__corpus_file *f = &d->file;
+    const int64_t most = d->options.tokens;
+    for (size_t i = 0; i < f->document_count; i++) {
+        const uint64_t end = i + 1 < f->document_count ? f->documents[i + 1] : f->count;
+        for (uint64_t at = f->documents[i]; at + 1 < end; at += (uint64_t)most) {
+            const uint64_t left = end - 1 - at;
+            MW_TRY(add_place(d, at, left < (uint64_t)most ? (int64_t)left : most, err));
+        }
+    }
+    return MW_OK;
+}
+
+static mw_status place_windows(mw_text_data *d, mw_error *err)
+{
+    const uint64_t windows = d->file.count > 0 ? (d->file.count - 1) / (uint64_t)d->options.tokens : 0;
+    if (d->file.learned == NULL || d->options.whole) {
+        d->examples = (int64_t)windows;
+        return MW_OK;
+    }
+    for (uint64_t i = 0; i < windows; i++)
+        MW_TRY(add_place(d, i * (uint64_t)d->options.tokens, d->options.tokens, err));
+    return MW_OK;
+}
+
+static mw_status find_places(mw_text_data *d, mw_error *err)
+{
+    const mw__corpus_file *f = &d->file;
+    if (d->options.padded && !f->is_own)
+        return mw__fail(err, MW_ERROR_ARGUMENT, "\"%.200s\" does not say where documents end: it cannot be padded",
+                        f->path);
+    MW_TRY(d->options.padded ? place_documents(d, err) : place_windows(d, err));
+    if (d->examples > 0)
+        return MW_OK;
+    if (f->count < 2)
+        return mw__fail(err, MW_ERROR_ARGUMENT, "\"%.200s\" has %llu tokens; nothing can be learned from them", f->path,
+                        (unsigned long long)f->count);
+    if (f->learned != NULL && !d->options.whole && (d->options.padded || f->count > (uint64_t)d->options.tokens))
+        return mw__fail(err, MW_ERROR_ARGUMENT, "\"%.200s\" has no answer that could be learned", f->path);
+    return mw__fail(err, MW_ERROR_ARGUMENT,
+                    "\"%.200s\" has %llu tokens, and an example takes %lld and the one that follows: take fewer, or "
+                    "pad",
+                    f->path, (unsigned long long)f->count, (long long)d->options.tokens);
+}
+
+/* ---- the file of tokens ---- */
+
+static bool is_tokens(const char *path) { return mw__string_ends(path, ".bin") || mw__string_ends(path, ".tokens"); }
+
+static mw_status make_file(const mw_text_data *d, const char *text, const char *path, uint64_t key, mw_error *err)
+{
+    mw__corpus_writer writer;
+    mw_status status = mw__corpus_begin(&writer, path, mw__corpus_width(d->words), err);
+    if (status == MW_OK)
+        status = mw__corpus_encode(&d->encoder, text, &writer, err);
+    if (status == MW_OK && writer.count == 0)
+        status = mw__fail(err, MW_ERROR_ARGUMENT, "\"%.200s\" has no text", text);
+    if (status == MW_OK)
+        status = mw__corpus_commit(&writer, false, key, err);
+    mw__corpus_deinit(&writer);
+    return status;
+}
+
+/* One that is there and fits is taken. What was not made here is not written over. */
+static mw_status take_cached(mw_text_data *d, const char *path, uint64_t key, bool *taken, mw_error *err)
+{
+    struct stat found;
+    mw_error own = {0};
+    *taken = false;
+    if (stat(path, &found) != 0)
+        return MW_OK;
+    if (mw__corpus_open(&d->file, path, d->words, &own) == MW_OK && d->file.is_own) {
+        *taken = d->file.key == key;
+        if (!*taken)
+            mw__corpus_close(&d->file);
+        return MW_OK;
+    }
+    const bool other = own.status == MW_OK;
+    mw__corpus_close(&d->file);
+    if (!other && own.status == MW_ERROR_FORMAT && strstr(own.message, "a damaged token file") != NULL)
+        return MW_OK;
+    return mw__fail(err, MW_ERROR_FILE,
+                    "\"%.200s\", where the tokens would be kept, is no file of tokens that was made here; name another",
+                    path);
+}
+
+static mw_status open_text(mw_text_data *d, const char *text, mw_error *err)
+{
+    char path[PATH_BYTES];
+    uint64_t key = 0;
+    bool taken;
+    const char *cache = d->options.cache;
+    const int size = snprintf(path, sizeof path, "%s%s", cache != NULL ? cache : text, cache != NULL ? "" : ".tokens");
+    if (size < 0 || (size_t)size >= sizeof path)
+        return mw__fail(err, MW_ERROR_ARGUMENT, "the path of a text is too long");
+    MW_TRY(mw__corpus_hash_file(text, d->encoder.key + d->words, &key, err));
+    MW_TRY(take_cached(d, path, key, &taken, err));
+    if (taken)
+        return MW_OK;
+    d->was_made = true;
+    MW_TRY(make_file(d, text, path, key, err));
+    return mw__corpus_open(&d->file, path, d->words, err);
+}
+
+static mw_status open_file(mw_text_data *d, const char *path, const char *folder, mw_error *err)
+{
+    if (folder != NULL) {
+        MW_TRY(mw__corpus_encoder_open(&d->encoder, folder, d->options.chat, err));
+        d->words = d->options.words > 0 ? (uint64_t)d->options.words : d->encoder.words;
+        d->encoder.words = d->words;
+    } else {
+        d->words = (uint64_t)d->options.words;
+    }
+    if (is_tokens(path)) {
+        MW_TRY(mw__corpus_open(&d->file, path, d->words, err));
+        return d->file.is_own || mw__string_ends(path, ".bin")
+                   ? MW_OK
+                   : mw__fail(err, MW_ERROR_FORMAT,
+                              "\"%.200s\" has not the end of a file of tokens: it was cut, or is another", path);
+    }
+    return folder != NULL
+               ? open_text(d, path, err)
+               : mw__fail(err, MW_ERROR_ARGUMENT, "\"%.200s\" is a text, and there is no tokenizer for it", path);
+}
+
+/* ---- life ---- */
+
+static mw_status check_options(const char *path, const mw_text_data_options *o, mw_error *err)
+{
+    if (path == NULL || o->struct_size != sizeof *o)
+        return mw__fail(err, MW_ERROR_ARGUMENT, "text data: %s",
+                        path == NULL ? "no path" : "options are made with mw_text_data_defaults");
+    if (o->tokens < 1 || o->tokens > TOKENS_MOST || !(o->validation >= 0.0 && o->validation < 1.0) || o->words < 0 ||
+        o->multiple < 1)
+        return mw__fail(
+            err, MW_ERROR_ARGUMENT,
+            "text data: %lld tokens (1 to %d), a share of %g for validation (0, and below 1), %lld words, a "
+            "multiple of %lld",
+            (long long)o->tokens, TOKENS_MOST, o->validation, (long long)o->words, (long long)o->multiple);
+    return MW_OK;
+}
+
+static mw_status make_set(mw_text_data *d, part *p, int64_t first, int64_t count, mw_error *err)
+{
+    const mw_column columns[] = {{.name = "tokens", .dtype = MW_I32, .shape = MW_SHAPE(d->options.tokens)},
+                                 {.name = "labels", .dtype = MW_I32, .shape = MW_SHAPE(d->options.tokens)}};
+    *p = (part){.data = d, .first = first, .count = count};
+    p->set = mw_dataset_create_callback(columns, 2, count, make_example, p, err);
+    return p->set != NULL ? MW_OK : err->status;
+}
+
+static mw_status open_data(mw_text_data *d, const char *path, const char *folder, mw_error *err)
+{
+    MW_TRY(open_file(d, path, folder, err));
+    MW_TRY(find_places(d, err));
+    int64_t kept = (int64_t)((double)d->examples * d->options.validation);
+    if (kept == 0 && d->options.validation > 0.0 && d->examples > 1)
+        kept = 1;
+    const int64_t rest = d->examples - kept, whole = rest - rest % d->options.multiple;
+    if (whole == 0)
+        return mw__fail(err, MW_ERROR_ARGUMENT, "\"%.200s\" has %lld examples for training, and %lld make a step",
+                        d->file.path, (long long)rest, (long long)d->options.multiple);
+    MW_TRY(make_set(d, &d->training, 0, whole, err));
+    return kept > 0 ? make_set(d, &d->validation, d->examples - kept, kept, err) : MW_OK;
+}
+
+static void free_data(mw_text_data *d)
+{
+    mw_dataset_destroy(d->training.set);
+    mw_dataset_destroy(d->validation.set);
+    mw__corpus_close(&d->file);
+    if (d->encoder.tokenizer != NULL)
+        mw__corpus_encoder_close(&d->encoder);
+    mw__free(mw__allocator_default(), d->places);
+    mw__free(mw__allocator_default(), d);
+}
+
+mw_text_data *mw_text_data_open(const char *path, const char *folder, const mw_text_data_options *options,
+                                mw_error *err)
+{
+    mw_error own = {0};
+    if (mw__skips(err))
+        return NULL;
+    err = err != NULL ? err : &own;
+    const mw_text_data_options o = options != NULL ? *options : mw_text_data_defaults();
+    mw_text_data *d =
+        check_options(path, &o, err) == MW_OK ? mw__alloc(mw__allocator_default(), 1, sizeof *d, err) : NULL;
+    if (d == NULL)
+        return NULL;
+    d->options = o;
+    d->file.file.descriptor = -1;
+    if (open_data(d, path, folder, err) == MW_OK && mw__live_add(d, MW__LIVE_TEXT_DATA, err) == MW_OK)
+        return d;
+    free_data(d);
+    return NULL;
+}
+
+void mw_text_data_destroy(mw_text_data *data)
+{
+    if (data != NULL && mw__live_remove(data, MW__LIVE_TEXT_DATA, __func__))
+        free_data(data);
+}
+
+/* ---- what there is ---- */
+
+static bool is_live(const mw_text_data *d) { return mw__live_has(d, MW__LIVE_TEXT_DATA); }
+
+const mw_dataset *mw_text_data_training(const mw_text_data *data) { return is_live(data) ? data->training.set : NULL; }
+
+const mw_dataset *mw_text_data_validation(const mw_text_data *data)
+{
+    return is_live(data) ? data->validation.set : NULL;
+}
+
+/* Bytes of the labels of an example that count. */
+static bool add_bytes(const mw_text_data *d, int64_t example, int32_t *ids, double *bytes, double *labels)
+{
+    mw_error own = {0};
+    size_t count = 0, size = 0;
+    if (fill_column(d, example, 1, ids, &own) != MW_OK)
+        return false;
+    for (int64_t i = 0; i < d->options.tokens; i++)
+        if (ids[i] >= 0)
+            ids[count++] = ids[i];
+    char *text = mw_tokenizer_decode(d->encoder.tokenizer, ids, count, false, &size, &own);
+    mw_string_free(text);
+    *bytes += (double)size;
+    *labels += (double)count;
+    return text != NULL;
+}
+
+static double measure_bytes(const mw_text_data *d)
+{
+    const part *p = d->validation.set != NULL ? &d->validation : &d->training;
+    double bytes = 0.0, labels = 0.0;
+    mw_error own = {0};
+    int32_t *ids = mw__alloc(mw__allocator_default(), (size_t)d->options.tokens, sizeof *ids, &own);
+    bool good = ids != NULL;
+    for (int64_t i = 0; i < p->count && good; i++)
+        good = add_bytes(d, p->first + i, ids, &bytes, &labels);
+    mw__free(mw__allocator_default(), ids);
+    return good && labels > 0.0 ? bytes / labels : 0.0;
+}
+
+mw_text_data_info mw_text_data_get_info(mw_text_data *data)
+{
+    if (!is_live(data))
+        return (mw_text_data_info){0};
+    if (!data->has_bytes && data->encoder.tokenizer != NULL)
+        data->label_bytes = measure_bytes(data);
+    data->has_bytes = true;
+    return (mw_text_data_info){.documents = data->file.document_count,
+                               .tokens = data->file.count,
+                               .text_bytes = data->file.text_bytes,
+                               .examples = data->training.count,
+                               .validation_examples = data->validation.count,
+                               .chat = mw__corpus_chat_name(&data->encoder.chat),
+                               .file = data->file.path,
+                               .was_made = data->was_made,
+                               .label_bytes = data->label_bytes};
+}
+
+/* ---- texts as a file of tokens ---- */
+
+static mw_status write_all(const mw__corpus_encoder *e, const char *const *paths, size_t count, const char *out,
+                           mw_text_data_info *info, mw_error *err)
+{
+    mw__corpus_writer writer;
+    mw_status status = mw__corpus_begin(&writer, out, mw__corpus_width(e->words), err);
+    for (size_t i = 0; i < count && status == MW_OK; i++)
+        status = mw__corpus_encode(e, paths[i], &writer, err);
+    if (status == MW_OK && writer.count == 0)
+        status = mw__fail(err, MW_ERROR_ARGUMENT, "\"%.200s\": the texts are empty", paths[0]);
+    if (status == MW_OK)
+        status = mw__corpus_commit(&writer, true, 0, err);
+    *info = (mw_text_data_info){
+        .documents = writer.document_count, .tokens = writer.count, .text_bytes = writer.text_bytes};
+    mw__corpus_deinit(&writer);
+    return status;
+}
+
+mw_status mw_text_data_write(const char *const *paths, size_t count, const char *folder, const char *out,
+                             const mw_text_data_options *options, mw_text_data_info *out_info, mw_error *err)
+{
+    mw_error own = {0};
+    mw__corpus_encoder e;
+    mw_text_data_info info = {0};
+    if (mw__skips(err))
+        return err->status;
+    err = err != NULL ? err : &own;
+    const mw_text_data_options o = options != NULL ? *options : mw_text_data_defaults();
+    if (paths == NULL || count == 0 || folder == NULL || out == NULL)
+        return mw__fail(err, MW_ERROR_ARGUMENT, "a token file: no %s",
+                        folder == NULL ? "tokenizer"
+                        : out == NULL  ? "path for it"
+                                       : "texts");
+    MW_TRY(check_options(paths[0], &o, err));
+    MW_TRY(mw__corpus_encoder_open(&e, folder, o.chat, err));
+    e.words = o.words > 0 ? (uint64_t)o.words : e.words;
+    const mw_status status = write_all(&e, paths, count, out, &info, err);
+    mw__corpus_encoder_close(&e);
+    if (out_info != NULL)
+        *out_info = status == MW_OK ? info : (mw_text_data_info){0};
+    return status;
+}

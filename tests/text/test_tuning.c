@@ -1,0 +1,251 @@
+/* Language models that are trained on texts: a run that is interrupted at any step gives the same bits as one that is
+ * not; adapters sit where PEFT puts them, and merged ones say what they said beside the weights; what a trainer writes
+ * is what the folder that it is saved in writes. */
+#include "base/file/file.h"
+#include "base/text/text.h"
+#include "support/check.h"
+#include "support/folder.h"
+#include "support/on_engine.h"
+
+#include <math.h>
+#include <millwright/text.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static const char *const families[] = {"gpt2", "llama", "mistral", "qwen2", "qwen3", "gemma2"};
+enum { FAMILIES = sizeof families / sizeof *families, TOKENS = 8, BATCH = 2 };
+
+/* ---- a folder with a model and a text ---- */
+
+static void copy_file(const char *family, const char *name)
+{
+    char from[600], to[64], *data = NULL;
+    size_t size = 0;
+    mw_error err = {0};
+    snprintf(from, sizeof from, MW_TESTS_DIR "/text/models/%s/%s", family, name);
+    snprintf(to, sizeof to, "base/%s", name);
+    mw__file_read(NULL, from, SIZE_MAX, &data, &size, &err);
+    mw__file_write(NULL, to, data, size, false, &err);
+    mw__free(mw__allocator_default(), data);
+    CHECK_OK(err);
+}
+
+static void make_folder(const char *family)
+{
+    mw__text text;
+    mkdir("base", 0777);
+    copy_file(family, "config.json");
+    copy_file(family, "model.safetensors");
+    mw__text_init(&text, NULL);
+    mw__text_puts(&text, "{\"model\": {\"type\": \"BPE\", \"merges\": [], \"vocab\": {");
+    for (int i = 0; i < 39; i++)
+        mw__text_printf(&text, "%s\"%c\": %d", i > 0 ? ", " : "", "abcdefghijklmnopqrstuvwxyz0123456789-+."[i], i);
+    mw__text_puts(&text, "}}, \"added_tokens\": [{\"id\": 39, \"content\": \"<end>\", \"special\": true}]}");
+    folder_put("base/tokenizer.json", text.data);
+    mw__text_deinit(&text);
+    mw__text_init(&text, NULL);
+    for (int i = 0; i < 100; i++) /* 12 windows of 8, and the token behind them */
+        mw__text_printf(&text, "%c", 'a' + i * i % 26);
+    folder_put("notes.txt", text.data);
+    mw__text_deinit(&text);
+}
+
+typedef struct run {
+    mw_text_config config;
+    mw_text_tuning tuning;
+    mw_text_data *data;
+    mw_trainer *trainer;
+    int64_t stop; /* after this step; 0 = never */
+} run;
+
+static bool stop_run(void *user, const mw_progress *p)
+{
+    const run *r = user;
+    return !p->epoch_end && p->step == r->stop;
+}
+
+static bool open_run(run *r, int rank, mw_device device, mw_error *err)
+{
+    mw_text_data_options o = mw_text_data_defaults();
+    mw_text_graph_options form = mw_text_graph_defaults();
+    *r = (run){.tuning.rank = rank};
+    form.batch = BATCH;
+    o.tokens = form.tokens = TOKENS;
+    form.loss = true;
+    form.tuning = r->tuning;
+    mw_text_config_read("base", &r->config, err);
+    r->data = mw_text_data_open("notes.txt", "base", &o, err);
+    mw_graph *graph = r->data != NULL ? mw_text_graph(&r->config, &form, err) : NULL;
+    if (graph != NULL)
+        r->trainer = engine_trainer(mw_graph_find(graph, "loss"), mw_adam(1e-2F), device, 1, err);
+    mw_graph_destroy(graph);
+    return r->trainer != NULL && mw_text_load_weights(r->trainer, "base", err) == MW_OK;
+}
+
+static void close_run(run *r)
+{
+    mw_trainer_destroy(r->trainer);
+    mw_text_data_destroy(r->data);
+}
+
+static mw_status fit_run(run *r, int64_t epochs, const char *checkpoint, mw_error *err)
+{
+    mw_fit_options fit = mw_fit_defaults(mw_text_data_training(r->data), epochs);
+    fit.data.validation = mw_text_data_validation(r->data);
+    fit.data.seed = 3;
+    fit.checkpoint.path = checkpoint;
+    fit.progress.quiet = fit.progress.no_warnings = true;
+    fit.progress.function = stop_run;
+    fit.progress.user = r;
+    return mw_trainer_fit(r->trainer, &fit, err);
+}
+
+/* ---- interrupted runs ---- */
+
+static bool same_files(const char *a, const char *b)
+{
+    char *x = NULL, *y = NULL;
+    size_t n = 0, m = 1;
+    mw_error err = {0};
+    mw__file_read(NULL, a, SIZE_MAX, &x, &n, &err);
+    mw__file_read(NULL, b, SIZE_MAX, &y, &m, &err);
+    const bool same = err.status == MW_OK && n == m && memcmp(x, y, n) == 0;
+    mw__free(mw__allocator_default(), x);
+    mw__free(mw__allocator_default(), y);
+    return same;
+}
+
+static void train_through(int rank, int64_t stop, const char *weights)
+{
+    mw_error err = {0};
+    run r;
+    unlink("run.safetensors");
+    if (open_run(&r, rank, MW_DEVICE_CPU, &err)) {
+        r.stop = stop;
+        fit_run(&r, 2, "run.safetensors", &err);
+    }
+    if (stop > 0 && CHECK_INT(err.status, MW_ERROR_STOPPED)) {
+        mw_error_clear(&err);
+        close_run(&r); /* a new process begins with the folder, too */
+        if (open_run(&r, rank, MW_DEVICE_CPU, &err))
+            fit_run(&r, 2, "run.safetensors", &err);
+    }
+    mw_trainer_save_weights(r.trainer, weights, &err);
+    CHECK_OK(err);
+    close_run(&r);
+}
+
+static void test_a_run_that_is_stopped_anywhere_gives_the_same_bits(void)
+{
+    char folder[512];
+    REQUIRE(folder_enter(folder));
+    make_folder("llama");
+    for (int rank = 0; rank <= 2; rank += 2) {
+        train_through(rank, 0, "whole.safetensors");
+        for (int64_t stop = 1; stop <= 10; stop += 2) {
+            train_through(rank, stop, "parts.safetensors");
+            check_note(same_files("whole.safetensors", "parts.safetensors"), __FILE__, __LINE__,
+                       "rank %d, stopped at step %lld", rank, (long long)stop);
+        }
+    }
+    folder_leave(folder);
+}
+
+/* ---- adapters ---- */
+
+static double loss_of(mw_trainer *trainer, mw_text_data *data, mw_error *err)
+{
+    mw_evaluation found = {0};
+    mw_trainer_evaluate(trainer, mw_text_data_training(data), NULL, &found, err);
+    return found.loss;
+}
+
+static char *write_text(const char *folder, mw_trainer *trainer, const mw_text_tuning *tuning, mw_error *err)
+{
+    mw_text_model_options options = mw_text_model_defaults();
+    mw_compile_options compile = engine_options(MW_DEVICE_CPU, 1);
+    compile.share.trainer = trainer;
+    options.compile = &compile;
+    options.tuning = *tuning;
+    mw_generate_options write = mw_generate_defaults();
+    write.temperature = 0.0F;
+    write.tokens = 20;
+    mw_text_model *model = mw_text_model_open(folder, &options, err);
+    char *text = model != NULL ? mw_text_model_generate(model, "abc", &write, err) : NULL;
+    mw_text_model_destroy(model);
+    return text;
+}
+
+static void check_saved(const char *family, int rank)
+{
+    static const mw_text_tuning none = {0};
+    mw_error err = {0};
+    run r, again;
+    make_folder(family);
+    if (open_run(&r, rank, MW_DEVICE_CPU, &err) && fit_run(&r, 2, NULL, &err) == MW_OK)
+        mw_text_save_trained(r.trainer, "base", "tuned", NULL, &err);
+    char *ours = write_text("base", r.trainer, &r.tuning, &err);
+    const double before = loss_of(r.trainer, r.data, &err);
+    close_run(&r);
+    char *theirs = write_text("tuned", NULL, &none, &err);
+    CHECK_OK(err);
+    check_note(ours != NULL && theirs != NULL && strcmp(ours, theirs) == 0, __FILE__, __LINE__,
+               "%s, rank %d: \"%s\", and saved \"%s\"", family, rank, ours != NULL ? ours : "",
+               theirs != NULL ? theirs : "");
+    rename("base/model.safetensors", "base/old");
+    rename("tuned/model.safetensors", "base/model.safetensors");
+    if (open_run(&again, 0, MW_DEVICE_CPU, &err)) {
+        const double after = loss_of(again.trainer, again.data, &err);
+        check_note(fabs(before - after) < 1e-5 * fabs(before), __FILE__, __LINE__, "%s, rank %d: %.8g, saved %.8g",
+                   family, rank, before, after);
+    }
+    CHECK_OK(err);
+    close_run(&again);
+    mw_string_free(ours);
+    mw_string_free(theirs);
+}
+
+static void test_saved_folders_say_what_the_trainer_said(void)
+{
+    for (size_t i = 0; i < FAMILIES; i++)
+        for (int rank = 0; rank <= 4; rank += 4) {
+            char folder[512];
+            REQUIRE(folder_enter(folder));
+            check_saved(families[i], rank);
+            folder_leave(folder);
+        }
+}
+
+/* The rest is frozen: the table of words has the bits of the file. */
+static void test_adapters_sit_where_peft_puts_them(void)
+{
+    for (size_t i = 0; i < FAMILIES; i++) {
+        const bool joined = strcmp(families[i], "gpt2") == 0;
+        const char *const there =
+            joined ? "h.1.attn.c_attn.lora_A.weight" : "model.layers.1.self_attn.v_proj.lora_A.weight";
+        const char *const none =
+            joined ? "h.1.attn.c_proj.lora_A.weight" : "model.layers.1.self_attn.k_proj.lora_A.weight";
+        char folder[512];
+        float values[3 * 16 * 4];
+        mw_error err = {0};
+        run r;
+        REQUIRE(folder_enter(folder));
+        make_folder(families[i]);
+        if (open_run(&r, 4, MW_DEVICE_CPU, &err)) {
+            mw_trainer_read(r.trainer, there, MW_F32, values, 4 * 16, &err);
+            CHECK_OK(err);
+            mw_trainer_read(r.trainer, none, MW_F32, values, 4 * 16, &err);
+            CHECK(err.status != MW_OK);
+        }
+        close_run(&r);
+        folder_leave(folder);
+    }
+}
+
+int main(void)
+{
+    RUN(test_a_run_that_is_stopped_anywhere_gives_the_same_bits);
+    RUN(test_saved_folders_say_what_the_trainer_said);
+    RUN(test_adapters_sit_where_peft_puts_them);
+    return check_finish();
+}

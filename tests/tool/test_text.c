@@ -1,0 +1,105 @@
+/* A language model through the shell: a text as tokens, fine-tuning, generation, and what is refused. */
+#include "shell.h"
+#include "support/check.h"
+#include "support/folder.h"
+
+#include "base/file/file.h"
+#include "base/text/text.h"
+
+#include <millwright/text.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+
+static void copy_file(const char *name)
+{
+    char from[600], to[64], *data = NULL;
+    size_t size = 0;
+    mw_error err = {0};
+    snprintf(from, sizeof from, MW_TESTS_DIR "/text/models/llama/%s", name);
+    snprintf(to, sizeof to, "base/%s", name);
+    mw__file_read(NULL, from, SIZE_MAX, &data, &size, &err);
+    mw__file_write(NULL, to, data, size, false, &err);
+    mw__free(mw__allocator_default(), data);
+    CHECK_OK(err);
+}
+
+static bool begin(char *folder)
+{
+    mw__text text;
+    if (!folder_enter(folder) || mkdir("base", 0777) != 0)
+        return false;
+    copy_file("config.json");
+    copy_file("model.safetensors");
+    copy_file("tokenizer.json");
+    mw__text_init(&text, NULL);
+    for (int i = 0; i < 900; i++)
+        mw__text_printf(&text, "%c", 'a' + i * i % 11 + i % 7);
+    folder_put("notes.txt", text.data);
+    mw__text_deinit(&text);
+    return true;
+}
+
+static bool file_has(const char *path, const char *part)
+{
+    char *data = NULL;
+    size_t size = 0;
+    mw_error err = {0};
+    mw__file_read(NULL, path, SIZE_MAX, &data, &size, &err);
+    const bool has = data != NULL && strstr(data, part) != NULL;
+    mw__free(mw__allocator_default(), data);
+    return has;
+}
+
+#define TUNE(...) "finetune", "base", "--text", __VA_ARGS__, "-t", "1"
+
+static void test_a_session_from_a_text_to_another_text(void)
+{
+    char folder[512];
+    REQUIRE(begin(folder));
+    CHECK_MW(0, "1 documents, 900 tokens of 900 bytes", NULL, "tokens", "base", "--out", "train.bin", "notes.txt");
+    CHECK_MW(0, "bits_per_byte", NULL,
+             TUNE("notes.txt", "--lora", "4", "--tokens", "16", "--lr", "0.01", "--run", "run", "-o", "tuned"));
+    CHECK_MW(0, NULL, NULL, "generate", "tuned", "--prompt", "abc", "--tokens", "5");
+    CHECK_MW(0, NULL, NULL, "generate", "run/model", "--prompt", "abc", "--tokens", "5");
+    CHECK_MW(0, "run/report.html", NULL, "report", "run");
+    CHECK_MW(0, NULL, NULL, "plot", "run/metrics.jsonl", "-o", "run.svg");
+    CHECK(file_has("run.svg", "perplexity") && file_has("run.svg", "bits_per_byte"));
+    CHECK(file_has("run/report.html", "tokens a second") && file_has("run/metrics.jsonl", "\"sample\""));
+    CHECK_MW(0, NULL, NULL,
+             TUNE("train.bin", "--tokens", "16", "--no-samples", "--accumulate", "2", "-o", "again", "-q"));
+    CHECK_MW(0, NULL, NULL, TUNE("notes.txt", "--lora", "4", "--tokens", "16", "-q", "--adapter", "-o", "adapter"));
+    struct stat found;
+    CHECK(stat("adapter/adapter_config.json", &found) == 0 && stat("adapter/model.safetensors", &found) != 0);
+    folder_leave(folder);
+}
+
+/* What cannot be written, or makes no sense, is said before anything is trained. */
+static void test_what_is_refused(void)
+{
+    char folder[512];
+    REQUIRE(begin(folder));
+    folder_put("bad.jsonl", "{\"text\": \"ab\"}\n{\"text\": 1}\n");
+    CHECK_MW(1, NULL, "bad.jsonl:2", TUNE("bad.jsonl", "-o", "x"));
+    folder_put("talks.jsonl", "{\"messages\": [{\"role\": \"user\", \"content\": \"a\"}]}\n");
+    CHECK_MW(1, NULL, "no chat_template in tokenizer_config.json", TUNE("talks.jsonl", "-o", "x"));
+    CHECK_MW(1, NULL, "is to be a folder", TUNE("notes.txt", "--tokens", "16", "-o", "notes.txt"));
+    CHECK_MW(1, NULL, "take fewer, or pad", TUNE("notes.txt", "--tokens", "900", "-o", "x"));
+    CHECK_MW(2, NULL, "--data PATH, or --text PATH", "finetune", "base", "-o", "x");
+    CHECK_MW(2, NULL, "head", TUNE("notes.txt", "--head", "-o", "x"));
+    CHECK_MW(2, NULL, "adapter", TUNE("notes.txt", "--adapter", "-o", "x"));
+    CHECK_MW(1, NULL, "cannot open \"none.txt\"", TUNE("none.txt", "-o", "x"));
+    CHECK_MW(1, NULL, "cannot open \"none.txt\"", "tokens", "base", "--out", "y.bin", "none.txt");
+    CHECK_MW(2, NULL, "which files", "tokens", "base", "--out", "y.bin");
+    folder_put("far.bin", "a_b_c_d_e_f_g_h_");
+    CHECK_MW(1, NULL, "has the number 24421, and the network has 40 words",
+             TUNE("far.bin", "--tokens", "2", "--no-samples", "-o", "x"));
+    folder_leave(folder);
+}
+
+int main(void)
+{
+    RUN(test_a_session_from_a_text_to_another_text);
+    RUN(test_what_is_refused);
+    return check_finish();
+}
