@@ -22,7 +22,7 @@ static mw_tensor *conv(mw_tensor *x, const char *name)
 static mw_tensor *norm(mw_tensor *x, const char *name)
 {
     char text[TEXT + 8];
-    snprintf(text, sizeof text, "%s_norm", name);
+    snprintf(text, sizeof text, "%.24s_norm", name);
     return mw_batch_norm_layer(conv(x, name), 0.1f, 1e-5f, text);
 }
 
@@ -61,7 +61,7 @@ static mw_tensor *twice(mw_tensor *x, const char *name)
 static mw_tensor *rows(mw_tensor *x, const char *name)
 {
     char text[TEXT + 8];
-    snprintf(text, sizeof text, "%s_norm", name);
+    snprintf(text, sizeof text, "%.24s_norm", name);
     return mw_relu(mw_layer_norm_layer(conv(x, name), 1, 1e-5f, text));
 }
 
