@@ -54,9 +54,9 @@ typedef struct mw_scores mw_scores;
 typedef struct mw_score_batch {
     size_t examples;
     const float *predictions; /* [examples, columns], finite */
-    const int32_t *labels;    /* of classes [examples]; those below 0 are left out. Of labels [examples, columns], 0, 1 */
-    const float *targets;     /* of values [examples, columns], finite */
-    const float *weights;     /* [examples], finite and >= 0; NULL = all 1 */
+    const int32_t *labels; /* of classes [examples]; those below 0 are left out. Of labels [examples, columns], 0, 1 */
+    const float *targets;  /* of values [examples, columns], finite */
+    const float *weights;  /* [examples], finite and >= 0; NULL = all 1 */
 } mw_score_batch;
 
 /** A figure and its name. */
@@ -75,12 +75,12 @@ typedef struct mw_score {
 MW_API mw_scores *mw_scores_create(mw_score_task task, int64_t columns, const char *names, mw_error *err);
 
 /** Adds examples.
- *  errors  MW_ERROR_ARGUMENT for an array that the task needs and is NULL, or a prediction, label, target or weight that
- *          is none, naming the example; MW_ERROR_MEMORY. Then nothing was added */
+ *  errors  MW_ERROR_ARGUMENT for an array that the task needs and is NULL, or a prediction, label, target or weight
+ *          that is none, naming the example; MW_ERROR_MEMORY. Then nothing was added */
 MW_API mw_status mw_scores_add(mw_scores *scores, const mw_score_batch *batch, mw_error *err);
 
-/** Adds a text. Words are what white space (ASCII) divides, characters are code points of UTF-8, or bytes that are none.
- *  Time is the product of both lengths.
+/** Adds a text. Words are what white space (ASCII) divides, characters are code points of UTF-8, or bytes that are
+ *  none. Time is the product of both lengths.
  *  errors  MW_ERROR_ARGUMENT for NULL, another task, or a text of more than 2^20 bytes; MW_ERROR_MEMORY */
 MW_API mw_status mw_scores_add_text(mw_scores *scores, const char *reference, const char *text, mw_error *err);
 

@@ -142,9 +142,9 @@ MW_API mw_generate_options mw_generate_defaults(void);
  *           beyond the table of words */
 MW_API char *mw_text_model_generate(mw_text_model *model, const char *prompt, const mw_generate_options *options,
                                     mw_error *err);
-/** Goes on with several texts at a time, each as mw_text_model_generate goes on with it alone: the weights are read once
- *  for all of them. Products of several rows add in another order, so that logits differ by rounding, and a text where
- *  two tokens are as likely.
+/** Goes on with several texts at a time, each as mw_text_model_generate goes on with it alone: the weights are read
+ *  once for all of them. Products of several rows add in another order: logits differ by rounding, and texts
+ *  may differ where two tokens are almost equally likely.
  *  prompts    [count], 1 to 4096
  *  options    as above, for each text; `token` must be NULL for more than one
  *  out_texts  [count], each freed with mw_string_free; all NULL on failure */

@@ -29,10 +29,10 @@ typedef struct mw_text_save_options {
 MW_API mw_text_save_options mw_text_save_defaults(void);
 
 /** Writes a model in the form that the path ends in: ".gguf" (with its vocabulary and the keys that llama.cpp asks
- *  for), ".bin" (llama2.c, weights alone), or else a folder. It appears whole or not at all, and stands in place of what was
- *  there: a folder with config.json or none at all is replaced, another one is refused.
- *  A folder has the names, types and shards of a source that is a folder, and copies of its configuration and
- *  tokenizer; of another source config.json, model.safetensors and tokenizer.gguf.
+ *  for), ".bin" (llama2.c, weights alone), or else a folder. It appears whole or not at all, and stands in place of
+ *  what was there: a folder with config.json or none at all is replaced, another one is refused.
+ *  form     a folder has the names, types and shards of a source that is a folder, and copies of its configuration and
+ *           tokenizer; of another source config.json, model.safetensors and tokenizer.gguf
  *  source   as mw_text_model_open; may be `path`
  *  options  NULL = mw_text_save_defaults()
  *  errors   MW_ERROR_UNSUPPORTED, by name, for what the form has no place for: a window in llama2.c, a tokenizer that
@@ -44,8 +44,8 @@ MW_API mw_status mw_text_save(const char *source, const char *path, const mw_tex
 
 /** Weights of any such source into a trainer on a graph of its configuration, also one with adapters. */
 MW_API mw_status mw_text_load_weights(mw_trainer *trainer, const char *source, mw_error *err);
-/** mw_text_save with the weights that a trainer has, adapters merged. They pass through a file or folder `path`.trained,
- *  which is removed.
+/** mw_text_save with the weights that a trainer has, adapters merged. They pass through a file or folder
+ *  `path`.trained, which is removed.
  *  source   that mw_text_load_weights took
  *  options  as of mw_text_save, without `trained` */
 MW_API mw_status mw_text_save_trained(mw_trainer *trainer, const char *source, const char *path,

@@ -111,9 +111,9 @@ MW_API const char *mw_token_stream_finish(mw_token_stream *stream);
 /** What to learn. Fill with mw_tokenizer_train_defaults. */
 typedef struct mw_tokenizer_train_options {
     size_t struct_size;
-    size_t count;        /* the most tokens: special ones, 256 bytes, and what is learned; default 8000 */
-    int64_t least;       /* how often two tokens must stand beside each other to become one; default 2 */
-    const char *pattern; /* where words end: "gpt2", "cl100k", "qwen2" or "o200k"; default gpt2 */
+    size_t count;               /* the most tokens: special ones, 256 bytes, and what is learned; default 8000 */
+    int64_t least;              /* how often two tokens must stand beside each other to become one; default 2 */
+    const char *pattern;        /* where words end: "gpt2", "cl100k", "qwen2" or "o200k"; default gpt2 */
     const char *const *special; /* the first tokens; default "<|endoftext|>" */
     size_t special_count;
 } mw_tokenizer_train_options;

@@ -122,12 +122,12 @@ void make_text_save(world *w, void *out)
 
 bool use_text_save(world *w, const void *options)
 {
-    char path[] = "/tmp/mw-options-XXXXXX.gguf";
-    const int descriptor = mkstemps(path, 5);
+    char path[] = "/tmp/mw-options-XXXXXX.bin";
+    const int descriptor = mkstemps(path, 4);
     if (descriptor < 0)
         return false;
     close(descriptor);
-    const mw_status status = mw_text_save(MW_TESTS_DIR "/text/models/llama", path, options, &w->err);
+    const mw_status status = mw_text_save(MW_TESTS_DIR "/text/files/stories_v1.bin", path, options, &w->err);
     remove(path);
     return status == MW_OK;
 }

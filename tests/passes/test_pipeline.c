@@ -62,9 +62,10 @@ static const pass_case cases[] = {
                      "tensor<fp32, [640, 512]> y = select(a = n, b = w, cond = f);"}},
     {.pass = "redo", /* t is read again behind 40 steps */
      .own = {.inputs = "tensor<fp32, [64, 256]> x",
-             .body = "tensor<fp32, [64, 256]> t = add(x = x, y = fp32(1)); tensor<fp32, [64, 256]> a0 = tanh(x = t);"
-                     TANHS(a0, a1) TANHS(a1, a2) TANHS(a2, a3) TANHS(a3, a4)
-                     "tensor<fp32, [64, 256]> y = mul(x = a4, y = t);"}},
+             .body =
+                 "tensor<fp32, [64, 256]> t = add(x = x, y = fp32(1)); tensor<fp32, [64, 256]> a0 = tanh(x = t);" TANHS(
+                     a0, a1) TANHS(a1, a2) TANHS(a2, a3)
+                     TANHS(a3, a4) "tensor<fp32, [64, 256]> y = mul(x = a4, y = t);"}},
     {.pass = "tails",
      .own = {.inputs = "tensor<fp32, [1, 2, 8, 9]> x, tensor<fp32, [16, 2, 1, 1]> w",
              .body = "tensor<fp32, [1, 16, 8, 9]> c = conv(dilations = tensor<int32, [2]>([1, 1]), groups = int32(1), "

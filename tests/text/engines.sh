@@ -5,22 +5,22 @@
 # MODULES is a node_modules folder with @anush008/tokenizers and tiktoken.
 set -eu
 build=$1 modules=$2
-tests=$(cd "$(dirname "$0")" && pwd)
+here=$(cd "$(dirname "$0")" && pwd)
 made=$(mktemp -d)
 trap 'rm -rf "$made"' EXIT
-python3 "$tests/make_strings.py" 10000 7 >"$made/strings"
+python3 "$here/make_strings.py" 10000 7 >"$made/strings"
 
-python3 "$tests/make_tokenizers.py" "$made/forms"
+python3 "$here/make_tokenizers.py" "$made/forms"
 for form in "$made"/forms/*.json; do
-    node "$tests/engine_tokens.mjs" "$modules" "$form" <"$made/strings" >"${form%.json}.jsonl"
+    node "$here/engine_tokens.mjs" "$modules" "$form" <"$made/strings" >"${form%.json}.jsonl"
 done
 MW_TEXT_VECTORS=$made/forms "$build/tests/test_text_engine_vectors"
 
-node "$tests/engine_train.mjs" "$modules" "$tests/vectors/learned.txt" "$made/merges" >/dev/null
-cmp "$made/merges" "$tests/vectors/learned.merges"
+node "$here/engine_train.mjs" "$modules" "$here/vectors/learned.txt" "$made/merges" >/dev/null
+cmp "$made/merges" "$here/vectors/learned.merges"
 
 for name in gpt2 cl100k_base o200k_base; do
-    node "$tests/tiktoken_tokens.mjs" "$modules" $name "$made/$name" <"$made/strings"
+    node "$here/tiktoken_tokens.mjs" "$modules" $name "$made/$name" <"$made/strings"
     "$build/mw" tokens "$made/$name/tokenizer.json" --numbers --file "$made/$name/text" | cmp - "$made/$name/ids"
     echo "$name: $(wc -w <"$made/$name/ids") numbers are those of tiktoken"
 done

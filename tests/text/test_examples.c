@@ -1,4 +1,5 @@
-/* The examples of texts, as a shell runs them, on models of the tests: what they write is a folder that writes texts. */
+/* The examples of texts, as a shell runs them, on models of the tests: what they write is a folder that writes texts.
+ */
 #include "base/file/file.h"
 #include "base/text/text.h"
 #include "support/check.h"

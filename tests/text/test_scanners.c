@@ -16,8 +16,10 @@ static const char *const patterns[] = {
     "'(?:[sdmt]|ll|ve|re)| ?\\p{L}+| ?\\p{N}+| ?[^\\s\\p{L}\\p{N}]+|\\s+(?!\\S)|\\s+",
     "(?i:'s|'t|'re|'ve|'m|'ll|'d)|" HEAD "\\p{N}{1,3}" TAIL,
     "(?i:'s|'t|'re|'ve|'m|'ll|'d)|" HEAD "\\p{N}" TAIL,
-    "[^\\r\\n\\p{L}\\p{N}]?[\\p{Lu}\\p{Lt}\\p{Lm}\\p{Lo}\\p{M}]*[\\p{Ll}\\p{Lm}\\p{Lo}\\p{M}]+(?i:'s|'t|'re|'ve|'m|'ll|'d)?|"
-    "[^\\r\\n\\p{L}\\p{N}]?[\\p{Lu}\\p{Lt}\\p{Lm}\\p{Lo}\\p{M}]+[\\p{Ll}\\p{Lm}\\p{Lo}\\p{M}]*(?i:'s|'t|'re|'ve|'m|'ll|'d)?|"
+    "[^\\r\\n\\p{L}\\p{N}]?[\\p{Lu}\\p{Lt}\\p{Lm}\\p{Lo}\\p{M}]*[\\p{Ll}\\p{Lm}\\p{Lo}\\p{M}]+(?i:'s|'t|'re|'ve|'m|'ll|"
+    "'d)?|"
+    "[^\\r\\n\\p{L}\\p{N}]?[\\p{Lu}\\p{Lt}\\p{Lm}\\p{Lo}\\p{M}]+[\\p{Ll}\\p{Lm}\\p{Lo}\\p{M}]*(?i:'s|'t|'re|'ve|'m|'ll|"
+    "'d)?|"
     "\\p{N}{1,3}| ?[^\\s\\p{L}\\p{N}]+[\\r\\n/]*|\\s*[\\r\\n]+|\\s+(?!\\S)|\\s+",
 };
 
@@ -25,11 +27,10 @@ static const char *const patterns[] = {
  * Unicode 14, and utf8proc 15: of what that added below U+11000, five are left out. */
 static uint32_t draw_code(mw__random *random)
 {
-    static const uint32_t often[] = {' ',  ' ',    ' ',    '\n',   '\r',    '\t',   '\'',  'a',  's',
-                                     't',  'R',    'e',    'l',    'D',     'M',    'v',   '1',  '2',
-                                     '!',  '/',    0xe9,   0x17f,  0x4e00,  0x661,  0x85,  0xa0, 0x301,
-                                     0xbd, 0x2028, 0x3000, 0x2167, 0x1f600, 0x200b, 0x212a,
-                                     0x1c5, 0x2b0,  0xc9,   'B'};
+    static const uint32_t often[] = {' ',    ' ',     ' ',    '\n',   '\r',  '\t',  '\'',  'a',  's',    't',
+                                     'R',    'e',     'l',    'D',    'M',   'v',   '1',   '2',  '!',    '/',
+                                     0xe9,   0x17f,   0x4e00, 0x661,  0x85,  0xa0,  0x301, 0xbd, 0x2028, 0x3000,
+                                     0x2167, 0x1f600, 0x200b, 0x212a, 0x1c5, 0x2b0, 0xc9,  'B'};
     if (mw__random_below(random, 8) != 0)
         return often[mw__random_below(random, sizeof often / sizeof *often)];
     for (;;) {

@@ -59,7 +59,7 @@ static void begin_naive(naive *n, const char *text, size_t size, const char *pat
     n->count = n->token_count = 0;
     for (int code = 0; code < 256 + 68; code++)
         for (int byte = 0; byte < 256; byte++)
-            if (mw__learned_code(byte) == (uint32_t)code)
+            if (mw__bpe_learned_code(byte) == (uint32_t)code)
                 id_of[byte] = n->token_count++;
     for (size_t at = 0; at < size; word++)
         for (size_t end = at + scan(text + at, text + size); at < end; at++, n->count++) {

@@ -21,8 +21,8 @@ typedef struct mw__fresh_folder {
     int held;   /* open and locked while this process lives, so that others leave it alone; -1 = none */
 } mw__fresh_folder;
 
-MW__SIBLING mw_status mw__fresh_folder_begin(mw__fresh_folder *folder, const mw_allocator *allocator, const char *target,
-                                 mw_error *err);
+MW__SIBLING mw_status mw__fresh_folder_begin(mw__fresh_folder *folder, const mw_allocator *allocator,
+                                             const char *target, mw_error *err);
 MW__SIBLING mw_status mw__fresh_folder_commit(mw__fresh_folder *folder, mw_error *err);
 MW__SIBLING void mw__fresh_folder_deinit(mw__fresh_folder *folder);
 

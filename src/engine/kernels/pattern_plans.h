@@ -194,11 +194,11 @@ typedef struct mw__int8_product_match {
     int x_zero;
     const uint8_t *weight; /* codes, as the operation has its weight */
     mw_dtype weight_dtype;
-    bool weight_turned;  /* of matmul: y is transposed, so that rows are outputs as they are in linear */
+    bool weight_turned;     /* of matmul: y is transposed, so that rows are outputs as they are in linear */
     int64_t outputs, depth; /* products of a sum */
-    const float *scales; // [outputs]
-    const int *zeros;    // [outputs]
-    const float *bias;   // [outputs], or NULL
+    const float *scales;    // [outputs]
+    const int *zeros;       // [outputs]
+    const float *bias;      // [outputs], or NULL
     const mw_tensor *result;
     float y_scale; /* these three of codes alone */
     int y_zero;

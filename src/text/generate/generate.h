@@ -9,11 +9,11 @@
 enum { MW__TEXT_READERS = 2 };
 
 /* They share weights and cache. Those that read tokens are made when a prompt is long enough for them. */
-typedef struct mw__text_programs {
+typedef struct mw__generation_programs {
     int64_t batch;
     mw_program *writing;                   /* one token of each text in a run */
     mw_program *reading[MW__TEXT_READERS]; /* some tokens of each; NULL until then */
-} mw__text_programs;
+} mw__generation_programs;
 
 struct mw_text_model {
     const mw_allocator *allocator;
@@ -23,15 +23,15 @@ struct mw_text_model {
     mw_dtype weights;
     mw_text_tuning tuning;
     int64_t cache;
-    mw__text_programs one, several; /* several: of the newest number of texts */
+    mw__generation_programs one, several; /* several: of the newest number of texts */
 };
 
 /* The programs for so many texts, made if need be; NULL with err set on failure. */
-mw__text_programs *mw__text_programs_for(mw_text_model *m, int64_t batch, mw_error *err);
+mw__generation_programs *mw__generation_programs_for(mw_text_model *m, int64_t batch, mw_error *err);
 
 /* The program that takes the next tokens of which `left` are there and `room` have room in the cache, and how many it
  * takes; it may take fewer than it has room for. */
-mw_program *mw__text_program_for(mw_text_model *m, mw__text_programs *programs, int64_t left, int64_t room,
-                                 int64_t *takes, mw_error *err);
+mw_program *mw__generation_program_for(mw_text_model *m, mw__generation_programs *programs, int64_t left, int64_t room,
+                                       int64_t *takes, mw_error *err);
 
 #endif

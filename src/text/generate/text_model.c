@@ -51,17 +51,17 @@ static mw_program *compile_net(const mw_text_model *m, int64_t batch, int64_t to
     return program;
 }
 
-static void free_programs(mw__text_programs *p)
+static void free_programs(mw__generation_programs *p)
 {
     for (int i = 0; i < MW__TEXT_READERS; i++)
         mw_program_destroy(p->reading[i]);
     mw_program_destroy(p->writing);
-    *p = (mw__text_programs){.batch = 0};
+    *p = (mw__generation_programs){.batch = 0};
 }
 
-mw__text_programs *mw__text_programs_for(mw_text_model *m, int64_t batch, mw_error *err)
+mw__generation_programs *mw__generation_programs_for(mw_text_model *m, int64_t batch, mw_error *err)
 {
-    mw__text_programs *p = batch == 1 ? &m->one : &m->several;
+    mw__generation_programs *p = batch == 1 ? &m->one : &m->several;
     if (p->batch == batch)
         return p;
     free_programs(p);
@@ -76,8 +76,8 @@ static const struct {
     int64_t tokens, least;
 } readers[MW__TEXT_READERS] = {{256, 129}, {32, 2}};
 
-mw_program *mw__text_program_for(mw_text_model *m, mw__text_programs *programs, int64_t left, int64_t room,
-                                 int64_t *takes, mw_error *err)
+mw_program *mw__generation_program_for(mw_text_model *m, mw__generation_programs *programs, int64_t left, int64_t room,
+                                       int64_t *takes, mw_error *err)
 {
     for (int i = 0; i < MW__TEXT_READERS; i++) {
         const int64_t tokens = readers[i].tokens;
@@ -101,7 +101,7 @@ static mw_status open_programs(mw_text_model *m, mw__pretrained *files, const mw
     m->compile = o->compile != NULL ? *o->compile : mw_compile_defaults();
     m->weights = o->weights;
     m->tuning = o->tuning;
-    if (mw__text_programs_for(m, 1, err) == NULL)
+    if (mw__generation_programs_for(m, 1, err) == NULL)
         return err->status;
     return m->compile.share.trainer == NULL ? mw__pretrained_load(files, m->one.writing, err) : MW_OK;
 }

@@ -45,7 +45,7 @@ typedef struct written {
     mw_token_stream *stream;
     mw__sampler sampler;
     mw__text text;
-    size_t told; /* bytes of it that the caller has heard of */
+    size_t told;   /* bytes of it that the caller has heard of */
     int32_t token; /* the newest */
     bool ended;
     mw_error *err;
@@ -116,7 +116,7 @@ static void end_text(written *w)
 typedef struct writing {
     mw_text_model *model;
     const mw_generate_options *options;
-    mw__text_programs *programs;
+    mw__generation_programs *programs;
     written *texts; /* [count] */
     size_t count;
     int64_t longest; /* tokens of a prompt */
@@ -163,7 +163,7 @@ static mw_status read_prompts(const writing *w, mw_program **last)
     for (int64_t at = 0, takes = 0; at < w->longest; at += takes) {
         const int64_t left = w->longest - at;
         mw_program *program =
-            mw__text_program_for(w->model, w->programs, left, w->model->cache - at, &takes, w->err);
+            mw__generation_program_for(w->model, w->programs, left, w->model->cache - at, &takes, w->err);
         if (program == NULL)
             return w->err->status;
         MW_TRY(write_before(w, program));
@@ -263,7 +263,7 @@ static mw_status write_all(writing *w, const char *const *prompts, char **out_te
     for (; begun < w->count && w->err->status == MW_OK; begun++)
         begin_text(w, &w->texts[begun], prompts[begun]);
     if (w->err->status == MW_OK)
-        w->programs = mw__text_programs_for(m, (int64_t)w->count, w->err);
+        w->programs = mw__generation_programs_for(m, (int64_t)w->count, w->err);
     if (w->programs != NULL)
         write_texts(w);
     for (size_t i = 0; i < begun; i++)

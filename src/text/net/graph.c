@@ -6,7 +6,8 @@
 
 mw_text_graph_options mw_text_graph_defaults(void)
 {
-    return (mw_text_graph_options){.struct_size = sizeof(mw_text_graph_options), .batch = 1, .tokens = 128, .weights = MW_F32};
+    return (mw_text_graph_options){
+        .struct_size = sizeof(mw_text_graph_options), .batch = 1, .tokens = 128, .weights = MW_F32};
 }
 
 /* ---- where tokens look ---- */

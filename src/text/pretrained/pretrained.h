@@ -74,8 +74,8 @@ struct mw__pretrained {
     mw_text_config config;
     mw__pretrained_weight *weights;
     size_t count;
-    mw_tensors *tensors; /* folder, GGUF */
-    mw__file file;       /* .bin; descriptor -1 = none */
+    mw_tensors *tensors;                /* folder, GGUF */
+    mw__file file;                      /* .bin; descriptor -1 = none */
     const struct mw__raw_place *places; /* [count], .bin */
 };
 

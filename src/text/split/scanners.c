@@ -166,7 +166,8 @@ static const char *skip_case(const char *at, const char *end, mw__letter_case ot
     return at;
 }
 
-/* upper*lower+ : the first takes what is in both classes, and gives back no more than it must; NULL if there is none. */
+/* upper*lower+ : the first takes what is in both classes, and gives back no more than it must; NULL if there is none.
+ */
 static const char *to_lower(const char *at, const char *end)
 {
     const char *shared = NULL, *ignored = NULL;
@@ -207,8 +208,8 @@ static size_t o200k(const char *at, const char *end)
 
 /* ---- by pattern ---- */
 
-#define HEAD "[^\\r\\n\\p{L}\\p{N}]?\\p{L}+|"
-#define TAIL "| ?[^\\s\\p{L}\\p{N}]+[\\r\\n]*|\\s*[\\r\\n]+|\\s+(?!\\S)|\\s+"
+#define HEAD  "[^\\r\\n\\p{L}\\p{N}]?\\p{L}+|"
+#define TAIL  "| ?[^\\s\\p{L}\\p{N}]+[\\r\\n]*|\\s*[\\r\\n]+|\\s+(?!\\S)|\\s+"
 #define UPPER "[\\p{Lu}\\p{Lt}\\p{Lm}\\p{Lo}\\p{M}]"
 #define LOWER "[\\p{Ll}\\p{Lm}\\p{Lo}\\p{M}]"
 #define FRONT "[^\\r\\n\\p{L}\\p{N}]?"

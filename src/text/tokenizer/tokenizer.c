@@ -137,8 +137,8 @@ static mw_tokenizer *open_file(const char *path, mw_error *err)
 
 static mw_tokenizer *open_folder(const char *path, mw_error *err)
 {
-    static const char *const names[] = {"tokenizer.json", "vocab.json", "tokenizer.model", "vocab.txt",
-                                        "tokenizer.bin", "tokenizer.gguf"};
+    static const char *const names[] = {"tokenizer.json", "vocab.json",    "tokenizer.model",
+                                        "vocab.txt",      "tokenizer.bin", "tokenizer.gguf"};
     char file[4096];
     struct stat found;
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {

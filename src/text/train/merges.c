@@ -16,7 +16,7 @@ typedef struct symbol {
 
 typedef struct merging {
     mw__learning *l;
-    const mw__word_counts *words;
+    const mw__bpe_word_counts *words;
     symbol *symbols;
     mw__pair_table pairs;
     mw_error *err;
@@ -26,7 +26,7 @@ static mw__pair pair_of(int32_t left, int32_t right) { return (mw__pair)(uint32_
 
 /* ---- words as symbols ---- */
 
-static mw_status count_symbols(const mw__word_counts *words, size_t *out, mw_error *err)
+static mw_status count_symbols(const mw__bpe_word_counts *words, size_t *out, mw_error *err)
 {
     *out = 0;
     for (size_t i = 0; i < words->count; i++)
@@ -39,7 +39,7 @@ static mw_status count_symbols(const mw__word_counts *words, size_t *out, mw_err
 
 static mw_status make_symbols(merging *m)
 {
-    const mw__word_counts *words = m->words;
+    const mw__bpe_word_counts *words = m->words;
     size_t count = 0;
     MW_TRY(count_symbols(words, &count, m->err));
     m->symbols = mw__alloc(m->l->allocator, count > 0 ? count : 1, sizeof *m->symbols, m->err);
@@ -118,13 +118,13 @@ static mw_status merge_pair(merging *m, const mw__pair_entry *next)
     MW_TRY(token_of(m, left, right, &made));
     if (l->merge_count == l->merge_capacity)
         MW_TRY(mw__grow(l->allocator, &l->merges, &l->merge_capacity, l->merge_count + 1, sizeof *l->merges, m->err));
-    l->merges[l->merge_count++] = (mw__learned_merge){left, right};
+    l->merges[l->merge_count++] = (mw__bpe_learned_merge){left, right};
     for (size_t i = 0; i < next->places.count; i++)
         MW_TRY(merge_at(m, next->pair, made, next->places.items[i]));
     return mw__pairs_queue(&m->pairs, m->err);
 }
 
-mw_status mw__learn_merges(mw__learning *l, const mw__word_counts *words, mw_error *err)
+mw_status mw__learn_merges(mw__learning *l, const mw__bpe_word_counts *words, mw_error *err)
 {
     merging m = {.l = l, .words = words, .pairs = {.allocator = l->allocator}, .err = err};
     mw_status status = make_symbols(&m);

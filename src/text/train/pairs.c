@@ -79,7 +79,8 @@ mw_status mw__pairs_found(mw__pair_table *table, mw__pair pair, int64_t by, int3
     }
     mw__pair_places *places = &t->fresh[slot->fresh - 1].places;
     if (places->count == places->capacity)
-        MW_TRY(mw__grow(t->allocator, &places->items, &places->capacity, places->count + 1, sizeof *places->items, err));
+        MW_TRY(
+            mw__grow(t->allocator, &places->items, &places->capacity, places->count + 1, sizeof *places->items, err));
     places->items[places->count++] = place;
     return MW_OK;
 }

@@ -25,7 +25,8 @@ static mw_status check_special(const mw_tokenizer_train_options *o, mw_error *er
     for (size_t i = 0; i < o->special_count; i++) {
         const char *text = o->special[i];
         if (text == NULL || strlen(text) < 2 || !mw__utf8_check(text))
-            return mw__fail(err, MW_ERROR_ARGUMENT, "a vocabulary: special token %zu is no UTF-8 of 2 bytes or more", i);
+            return mw__fail(err, MW_ERROR_ARGUMENT, "a vocabulary: special token %zu is no UTF-8 of 2 bytes or more",
+                            i);
         for (size_t k = 0; k < i; k++)
             if (strcmp(o->special[k], text) == 0)
                 return mw__fail(err, MW_ERROR_ARGUMENT, "a vocabulary: two special tokens are \"%.60s\"", text);
@@ -40,13 +41,16 @@ static mw_status check_train(const mw_tokenizer_train_options *o, const char *te
         return mw__fail(err, MW_ERROR_ARGUMENT, "a vocabulary: options are made with mw_tokenizer_train_defaults");
     if ((text == NULL && size > 0) || path == NULL || (o->special == NULL && o->special_count > 0))
         return mw__fail(err, MW_ERROR_ARGUMENT, "a vocabulary: no %s",
-                        path == NULL ? "path" : text == NULL && size > 0 ? "text" : "special tokens");
+                        path == NULL               ? "path"
+                        : text == NULL && size > 0 ? "text"
+                                                   : "special tokens");
     if (o->count < 256 + o->special_count || o->count > MW__VOCABULARY_MOST)
-        return mw__fail(err, MW_ERROR_ARGUMENT, "a vocabulary of %zu tokens: from %zu, of bytes and special ones, to %d",
-                        o->count, 256 + o->special_count, MW__VOCABULARY_MOST);
+        return mw__fail(err, MW_ERROR_ARGUMENT,
+                        "a vocabulary of %zu tokens: from %zu, of bytes and special ones, to %d", o->count,
+                        256 + o->special_count, MW__VOCABULARY_MOST);
     if (o->least < 1)
-        return mw__fail(err, MW_ERROR_ARGUMENT, "a vocabulary: a pair becomes a token from %lld times on; 1 is the least",
-                        (long long)o->least);
+        return mw__fail(err, MW_ERROR_ARGUMENT,
+                        "a vocabulary: a pair becomes a token from %lld times on; 1 is the least", (long long)o->least);
     return check_special(o, err);
 }
 
@@ -60,7 +64,7 @@ static mw_status add_first(const mw_tokenizer_train_options *o, mw__vocabulary *
     for (int i = 0; i < 256 + 68; i++)
         bytes[i] = -1;
     for (int byte = 0; byte < 256; byte++)
-        bytes[mw__learned_code(byte)] = byte;
+        bytes[mw__bpe_learned_code(byte)] = byte;
     for (size_t i = 0; i < o->special_count; i++)
         MW_TRY(mw__vocabulary_add(v, (int32_t)i, o->special[i], strlen(o->special[i]), 0.0, err));
     for (int i = 0; i < 256 + 68; i++) {
@@ -73,26 +77,23 @@ static mw_status add_first(const mw_tokenizer_train_options *o, mw__vocabulary *
     return MW_OK;
 }
 
-static mw_status learn(const mw_tokenizer_train_options *o, mw__vocabulary *v, const mw__word_counts *words,
+static mw_status learn(const mw_tokenizer_train_options *o, mw__vocabulary *v, const mw__bpe_word_counts *words,
                        const char *pattern, const char *path, mw_error *err)
 {
     int32_t byte_token[256];
-    mw__learning learning = {.allocator = words->allocator,
-                             .vocabulary = v,
-                             .byte_token = byte_token,
-                             .most = o->count,
-                             .least = o->least};
+    mw__learning learning = {
+        .allocator = words->allocator, .vocabulary = v, .byte_token = byte_token, .most = o->count, .least = o->least};
     mw_status status = add_first(o, v, byte_token, err);
     if (status == MW_OK)
         status = mw__learn_merges(&learning, words, err);
-    const mw__learned learned = {.vocabulary = v,
-                                 .merges = learning.merges,
-                                 .merge_count = learning.merge_count,
-                                 .special = o->special,
-                                 .special_count = o->special_count,
-                                 .pattern = strcmp(pattern, mw__scanner_gpt2_pattern) == 0 ? NULL : pattern};
+    const mw__bpe_learned learned = {.vocabulary = v,
+                                     .merges = learning.merges,
+                                     .merge_count = learning.merge_count,
+                                     .special = o->special,
+                                     .special_count = o->special_count,
+                                     .pattern = strcmp(pattern, mw__scanner_gpt2_pattern) == 0 ? NULL : pattern};
     if (status == MW_OK)
-        status = mw__learned_write(&learned, path, err);
+        status = mw__bpe_learned_write(&learned, path, err);
     mw__free(words->allocator, learning.merges);
     return status;
 }
@@ -110,15 +111,15 @@ mw_status mw_tokenizer_train(const char *text, size_t size, const mw_tokenizer_t
     if (pattern == NULL)
         return mw__fail(err, MW_ERROR_ARGUMENT, "a vocabulary: words by \"%.40s\"; known are %s",
                         o.pattern != NULL ? o.pattern : "", mw__scanner_names);
-    mw__word_counts words = {.allocator = mw__allocator_default()};
+    mw__bpe_word_counts words = {.allocator = mw__allocator_default()};
     mw__arena arena;
     mw__arena_init(&arena, words.allocator);
     mw__vocabulary vocabulary = {.arena = &arena};
-    mw_status status = mw__word_counts_add(&words, mw__scanner_of(pattern), text, size, err);
+    mw_status status = mw__bpe_word_counts_add(&words, mw__scanner_of(pattern), text, size, err);
     if (status == MW_OK)
         status = learn(&o, &vocabulary, &words, pattern, path, err);
     mw__vocabulary_deinit(&vocabulary);
-    mw__word_counts_deinit(&words);
+    mw__bpe_word_counts_deinit(&words);
     mw__arena_deinit(&arena);
     return status;
 }

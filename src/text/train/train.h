@@ -14,17 +14,18 @@ typedef struct mw__counted_word {
     int64_t count;
 } mw__counted_word;
 
-typedef struct mw__word_counts {
+typedef struct mw__bpe_word_counts {
     const mw_allocator *allocator;
     mw__counted_word *items; /* in the order in which they came first */
     size_t count, capacity;
     uint32_t *slots; /* [slot_count], a power of two: place of a word plus 1; 0 = empty */
     size_t slot_count;
-} mw__word_counts;
+} mw__bpe_word_counts;
 
 /* Adds the words of a text, which must outlive the counts. */
-mw_status mw__word_counts_add(mw__word_counts *counts, mw__scanner *scan, const char *text, size_t size, mw_error *err);
-void mw__word_counts_deinit(mw__word_counts *counts);
+mw_status mw__bpe_word_counts_add(mw__bpe_word_counts *counts, mw__scanner *scan, const char *text, size_t size,
+                                  mw_error *err);
+void mw__bpe_word_counts_deinit(mw__bpe_word_counts *counts);
 
 /* ---- pairs.c: pairs of neighbors, how often they come and where ---- */
 
@@ -66,36 +67,36 @@ void mw__pairs_deinit(mw__pair_table *table);
 
 /* ---- merges.c ---- */
 
-typedef struct mw__learned_merge {
+typedef struct mw__bpe_learned_merge {
     int32_t left, right;
-} mw__learned_merge;
+} mw__bpe_learned_merge;
 
 typedef struct mw__learning {
     const mw_allocator *allocator;
-    mw__vocabulary *vocabulary; /* of bytes at first */
-    const int32_t *byte_token;  /* [256] */
-    size_t most;                /* tokens */
-    int64_t least;              /* times that a pair comes, to become a token */
-    mw__learned_merge *merges;  /* the result, in order */
+    mw__vocabulary *vocabulary;    /* of bytes at first */
+    const int32_t *byte_token;     /* [256] */
+    size_t most;                   /* tokens */
+    int64_t least;                 /* times that a pair comes, to become a token */
+    mw__bpe_learned_merge *merges; /* the result, in order */
     size_t merge_count, merge_capacity;
 } mw__learning;
 
-mw_status mw__learn_merges(mw__learning *l, const mw__word_counts *words, mw_error *err);
+mw_status mw__learn_merges(mw__learning *l, const mw__bpe_word_counts *words, mw_error *err);
 
 /* ---- write.c ---- */
 
-typedef struct mw__learned {
+typedef struct mw__bpe_learned {
     const mw__vocabulary *vocabulary;
-    const mw__learned_merge *merges;
+    const mw__bpe_learned_merge *merges;
     size_t merge_count;
     const char *const *special; /* the first tokens */
     size_t special_count;
     const char *pattern; /* where words end; NULL = that of GPT-2, which tokenizer.json leaves out */
-} mw__learned;
+} mw__bpe_learned;
 
 /* Writes tokenizer.json. */
-mw_status mw__learned_write(const mw__learned *learned, const char *path, mw_error *err);
+mw_status mw__bpe_learned_write(const mw__bpe_learned *learned, const char *path, mw_error *err);
 /* The code of the character that a file spells a byte as. */
-uint32_t mw__learned_code(int byte);
+uint32_t mw__bpe_learned_code(int byte);
 
 #endif

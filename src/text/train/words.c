@@ -8,7 +8,7 @@
 
 enum { FIRST_SLOTS = 4096 };
 
-static size_t slot_of(const mw__word_counts *c, const char *text, size_t size)
+static size_t slot_of(const mw__bpe_word_counts *c, const char *text, size_t size)
 {
     size_t at = (size_t)mw__hash64(text, size, 0) & (c->slot_count - 1);
     while (c->slots[at] != 0) {
@@ -21,7 +21,7 @@ static size_t slot_of(const mw__word_counts *c, const char *text, size_t size)
 }
 
 /* At most half of the slots are taken. */
-static mw_status grow_slots(mw__word_counts *c, mw_error *err)
+static mw_status grow_slots(mw__bpe_word_counts *c, mw_error *err)
 {
     const size_t count = c->slot_count > 0 ? 2 * c->slot_count : FIRST_SLOTS;
     uint32_t *slots = mw__alloc(c->allocator, count, sizeof *slots, err);
@@ -35,7 +35,7 @@ static mw_status grow_slots(mw__word_counts *c, mw_error *err)
     return MW_OK;
 }
 
-static mw_status count_word(mw__word_counts *c, const char *text, size_t size, mw_error *err)
+static mw_status count_word(mw__bpe_word_counts *c, const char *text, size_t size, mw_error *err)
 {
     if (2 * (c->count + 1) > c->slot_count)
         MW_TRY(grow_slots(c, err));
@@ -51,7 +51,8 @@ static mw_status count_word(mw__word_counts *c, const char *text, size_t size, m
     return MW_OK;
 }
 
-mw_status mw__word_counts_add(mw__word_counts *counts, mw__scanner *scan, const char *text, size_t size, mw_error *err)
+mw_status mw__bpe_word_counts_add(mw__bpe_word_counts *counts, mw__scanner *scan, const char *text, size_t size,
+                                  mw_error *err)
 {
     const char *const end = text + size;
     for (const char *at = text; at < end;) {
@@ -64,9 +65,9 @@ mw_status mw__word_counts_add(mw__word_counts *counts, mw__scanner *scan, const 
     return MW_OK;
 }
 
-void mw__word_counts_deinit(mw__word_counts *counts)
+void mw__bpe_word_counts_deinit(mw__bpe_word_counts *counts)
 {
     mw__free(counts->allocator, counts->items);
     mw__free(counts->allocator, counts->slots);
-    *counts = (mw__word_counts){.allocator = counts->allocator};
+    *counts = (mw__bpe_word_counts){.allocator = counts->allocator};
 }

@@ -7,7 +7,7 @@
 #include "base/text/utf8.h"
 
 /* Bytes that print are themselves, the others follow from 256 on, as GPT-2 has them. */
-uint32_t mw__learned_code(int byte)
+uint32_t mw__bpe_learned_code(int byte)
 {
     const bool prints = (byte >= 33 && byte <= 126) || (byte >= 161 && byte <= 172) || byte >= 174;
     if (prints)
@@ -18,7 +18,7 @@ uint32_t mw__learned_code(int byte)
 static void put_spelled(mw__text *out, mw__vocabulary_piece piece)
 {
     for (uint32_t i = 0; i < piece.size; i++)
-        mw__utf8_put(out, mw__learned_code((unsigned char)piece.text[i]));
+        mw__utf8_put(out, mw__bpe_learned_code((unsigned char)piece.text[i]));
 }
 
 /* ---- parts ---- */
@@ -55,7 +55,7 @@ static void add_pre_tokenizer(mw__json_writer *json, const char *pattern)
     mw__json_close(json, '}');
 }
 
-static void add_special(mw__json_writer *json, const mw__learned *l)
+static void add_special(mw__json_writer *json, const mw__bpe_learned *l)
 {
     mw__json_open(json, "added_tokens", '[');
     for (size_t i = 0; i < l->special_count; i++) {
@@ -74,7 +74,7 @@ static void add_special(mw__json_writer *json, const mw__learned *l)
 
 /* ---- the model ---- */
 
-static void add_vocabulary(mw__json_writer *json, const mw__learned *l, mw__text *spelled)
+static void add_vocabulary(mw__json_writer *json, const mw__bpe_learned *l, mw__text *spelled)
 {
     mw__json_open(json, "vocab", '{');
     for (size_t i = 0; i < l->vocabulary->count; i++) {
@@ -91,7 +91,7 @@ static void add_vocabulary(mw__json_writer *json, const mw__learned *l, mw__text
     mw__json_close(json, '}');
 }
 
-static void add_merges(mw__json_writer *json, const mw__learned *l, mw__text *spelled)
+static void add_merges(mw__json_writer *json, const mw__bpe_learned *l, mw__text *spelled)
 {
     mw__json_open(json, "merges", '[');
     for (size_t i = 0; i < l->merge_count; i++) {
@@ -106,7 +106,7 @@ static void add_merges(mw__json_writer *json, const mw__learned *l, mw__text *sp
     mw__json_close(json, ']');
 }
 
-static void add_model(mw__json_writer *json, const mw__learned *l, mw__text *spelled)
+static void add_model(mw__json_writer *json, const mw__bpe_learned *l, mw__text *spelled)
 {
     static const char *const none[] = {"dropout", "unk_token", "continuing_subword_prefix", "end_of_word_suffix"};
     static const char *const off[] = {"fuse_unk", "byte_fallback", "ignore_merges"};
@@ -121,7 +121,7 @@ static void add_model(mw__json_writer *json, const mw__learned *l, mw__text *spe
     mw__json_close(json, '}');
 }
 
-static void add_all(mw__json_writer *json, const mw__learned *l, mw__text *spelled)
+static void add_all(mw__json_writer *json, const mw__bpe_learned *l, mw__text *spelled)
 {
     static const char *const none[] = {"truncation", "padding", "normalizer"};
     json->style = MW__JSON_EXACT;
@@ -138,7 +138,7 @@ static void add_all(mw__json_writer *json, const mw__learned *l, mw__text *spell
     mw__text_puts(&json->text, "\n");
 }
 
-mw_status mw__learned_write(const mw__learned *learned, const char *path, mw_error *err)
+mw_status mw__bpe_learned_write(const mw__bpe_learned *learned, const char *path, mw_error *err)
 {
     mw__json_writer json;
     mw__text spelled;

@@ -141,8 +141,7 @@ static bool has_avx512(const mw__config *config) { return config->level >= MW__L
 
 static const mw__gemm_kernel kernel_rows[] = {
 #if MW_HAVE_AVX512
-    {"AVX-512", has_avx512, &mw__gemm_avx512_set, mw__gemm_avx512_dots,
-     mw__gemm_avx512_half_dots},
+    {"AVX-512", has_avx512, &mw__gemm_avx512_set, mw__gemm_avx512_dots, mw__gemm_avx512_half_dots},
 #endif
     {.name = NULL},
 };

@@ -113,8 +113,8 @@ static void run_panel(const mw__gemm_shape *s, int64_t rows, const float *packed
 /* ---- public ---- */
 
 /* A packed A stays in the second cache. Packing B costs as much as packing A of its size, and as much as turning C
- * round of a depth that is the rows of A. Measured: 128 rows times a weight of 768 take as long either way, 256 rows 0.9
- * of the time with B packed. */
+ * round of a depth that is the rows of A. Measured: 128 rows times a weight of 768 take as long either way, 256 rows
+ * 0.9 of the time with B packed. */
 #define MOST_FLOATS 98304
 
 size_t mw__gemm_avx512_across_scratch(int64_t m, int64_t k)

@@ -92,10 +92,10 @@ MW__INLINE int mw__int8_code_at(mw_dtype dtype, const uint8_t *codes, int64_t at
     return dtype == MW_U8 ? codes[at] : (int8_t)codes[at];
 }
 
-mw_status mw__int8_plan_conv(mw__planner *planner, const mw__int8_product_match *match,
-                             const mw__int8_numbers *numbers, mw_error *err);
-mw_status mw__int8_plan_rows(mw__planner *planner, const mw__int8_product_match *match,
-                             const mw__int8_numbers *numbers, mw_error *err);
+mw_status mw__int8_plan_conv(mw__planner *planner, const mw__int8_product_match *match, const mw__int8_numbers *numbers,
+                             mw_error *err);
+mw_status mw__int8_plan_rows(mw__planner *planner, const mw__int8_product_match *match, const mw__int8_numbers *numbers,
+                             mw_error *err);
 mw_status mw__int8_plan_sum(mw__planner *planner, const mw__int8_sum_match *match, mw_error *err);
 mw_status mw__int8_plan_pool(mw__planner *planner, const mw__int8_pool_match *match, mw_error *err);
 /* Why there is no plan for the shapes of a convolution; NULL: there is one. */
