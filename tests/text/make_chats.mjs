@@ -1,5 +1,5 @@
 // Conversations as texts, by the Jinja engine of Hugging Face: vectors for tests/text/test_chats.c.
-// usage: node tests/text/make_chats.mjs MODULES > tests/text/vectors/chats.jsonl
+// usage: node tests/text/make_chats.mjs MODULES > tests/text/chats.jsonl
 // MODULES is a node_modules folder with @huggingface/jinja (0.5.11). A line is the name of a form, its template, bos,
 // eos, the messages and the text. The templates say in few words what those of the models say; with more arguments,
 // tokenizer_config.json files, their own templates are rendered, under the name that each file is given:

@@ -45,7 +45,7 @@ static void test_texts_are_those_of_jinja(void)
     size_t size = 0;
     int number = 0;
     mw_error err = {0};
-    mw__file_read(NULL, given != NULL ? given : MW_TESTS_DIR "/text/vectors/chats.jsonl", SIZE_MAX, &text, &size, &err);
+    mw__file_read(NULL, given != NULL ? given : MW_TESTS_DIR "/text/chats.jsonl", SIZE_MAX, &text, &size, &err);
     REQUIRE(CHECK_OK(err));
     for (const char *at = text; at < text + size; number++) {
         const char *end = memchr(at, '\n', size - (size_t)(at - text));

@@ -63,7 +63,7 @@ static void check_stages(const char *const *words, bool training)
     CHECK_INT(count_of(r.out, "training  "), training ? 4 : 0);
     CHECK_INT(count_of(r.out, "form      states "), training ? 0 : 1);
     CHECK_INT(count_of(r.out, " ms "), training ? 26 : 24);
-    CHECK_CONTAINS(r.out, training ? "\n25 passes\n" : "\n23 passes\n");
+    CHECK_CONTAINS(r.out, training ? "\n26 passes\n" : "\n24 passes\n");
     CHECK_CONTAINS(r.out, ", unchanged\n");
     shell_free(&r);
 }

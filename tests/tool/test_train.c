@@ -128,7 +128,7 @@ static void test_a_model_is_tuned_in_its_own_form(void)
              "-q");
     CHECK_MW(0, NULL, NULL, "finetune", "first", "--data", "stripes.npz", "--head", "-o", "fourth", "--epochs", "1",
              "-q");
-    CHECK_MW(2, NULL, "--data PATH and --out PATH", "finetune", "first");
+    CHECK_MW(2, NULL, "--data PATH, or --text PATH, and --out PATH", "finetune", "first");
     CHECK_MW(1, NULL, "matches none of 4 weights", "finetune", "first", "--data", "stripes.npz", "-l", "gone*", "-o",
              "fifth");
     CHECK(access("fifth", F_OK) != 0);

@@ -178,6 +178,11 @@ mw_tokenizer *mw__read_llama2c(const char *data, size_t size, mw_error *err)
     mw_status status = size > 12 ? MW_OK : mw__fail(err, MW_ERROR_FORMAT, "%zu bytes are no tokenizer.bin", size);
     while (status == MW_OK && at < size)
         status = read_bin_piece(t, data, size, &at, id++, err);
+    if (status == MW_OK && id < 3)
+        status = mw__fail(err, MW_ERROR_FORMAT,
+                          "a tokenizer.bin has 3 tokens at least, the unknown, the first and the "
+                          "last of a text; this one has %d",
+                          (int)id);
     if (status == MW_OK)
         finish_bin(t, err);
     return mw__tokenizer_finish(t, err);

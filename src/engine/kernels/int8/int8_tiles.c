@@ -60,7 +60,7 @@ enum { NARROW_ROWS = 4, NARROW_LANES = 16 };
 #define EVEN(u)           _mm256_and_si256(u, _mm256_set1_epi16(255))
 #define ODD(u)            _mm256_srli_epi16(u, 8)
 #define MADD(sum, x16, y) _mm256_add_epi32(sum, _mm256_madd_epi16(x16, y))
-#include "engine/kernels/int8/int8_tile_code.h"
+#include "engine/kernels/int8/int8_tile.def"
 
 #define VECTOR         __m256i
 #define VECTORS        2
@@ -73,7 +73,7 @@ enum { NARROW_ROWS = 4, NARROW_LANES = 16 };
 #define SPREAD(number) _mm256_set1_epi32(number)
 #define WIDE           0
 #define DOT(sum, u, s) _mm256_dpbusd_avx_epi32(sum, u, s)
-#include "engine/kernels/int8/int8_tile_code.h"
+#include "engine/kernels/int8/int8_tile.def"
 
 static const mw__int8_code of_avx2 = {"avx2", NARROW_ROWS, NARROW_LANES, true, tile_avx2, one_avx2};
 static const mw__int8_code of_avx2_dots = {"avx2.vnni", NARROW_ROWS, NARROW_LANES, false, tile_dots, one_dots};

@@ -7,7 +7,7 @@ enum { DOT_ROWS = 8, DOT_LANES = 48, WIDE_ROWS = 8, WIDE_LANES = 32 };
 #define VECTOR         __m512i
 #define VECTORS        3
 #define ROWS           DOT_ROWS
-#define SUFFIX         dots
+#define SUFFIX         wide_dots
 #define TARGET         __attribute__((target("avx512vnni")))
 #define LOAD(p)        _mm512_loadu_si512(p)
 #define STORE(p, x)    _mm512_storeu_si512(p, x)
@@ -15,7 +15,7 @@ enum { DOT_ROWS = 8, DOT_LANES = 48, WIDE_ROWS = 8, WIDE_LANES = 32 };
 #define SPREAD(number) _mm512_set1_epi32(number)
 #define WIDE           0
 #define DOT(sum, u, s) _mm512_dpbusd_epi32(sum, u, s)
-#include "engine/kernels/int8/int8_tile_code.h"
+#include "engine/kernels/int8/int8_tile.def"
 
 #define VECTOR            __m512i
 #define VECTORS           2
@@ -30,9 +30,9 @@ enum { DOT_ROWS = 8, DOT_LANES = 48, WIDE_ROWS = 8, WIDE_LANES = 32 };
 #define EVEN(u)           _mm512_and_si512(u, _mm512_set1_epi16(255))
 #define ODD(u)            _mm512_srli_epi16(u, 8)
 #define MADD(sum, x16, y) _mm512_add_epi32(sum, _mm512_madd_epi16(x16, y))
-#include "engine/kernels/int8/int8_tile_code.h"
+#include "engine/kernels/int8/int8_tile.def"
 
-const mw__int8_code mw__int8_avx512_dots = {"avx512.vnni", DOT_ROWS, DOT_LANES, false, tile_dots, one_dots};
+const mw__int8_code mw__int8_avx512_dots = {"avx512.vnni", DOT_ROWS, DOT_LANES, false, tile_wide_dots, one_wide_dots};
 const mw__int8_code mw__int8_avx512 = {"avx512", WIDE_ROWS, WIDE_LANES, true, tile_wide, one_wide};
 
 /* ---- results ---- */
