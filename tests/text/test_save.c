@@ -127,12 +127,12 @@ static double bound_of(const char *type, const float *row, size_t i)
         return fabs((double)row[i]) * 0x1p-11 + 0x1p-25;
     if (strcmp(type, "BF16") == 0)
         return fabs((double)row[i]) * 0x1p-8;
+    if (type[0] != 'Q')
+        return 0.0; /* nothing is rounded, and a row may be shorter than a block */
     for (size_t k = i / 32 * 32; k < i / 32 * 32 + 32; k++)
         largest = fmax(largest, fabs((double)row[k]));
     /* half a step, and what a scale of 11 bits adds; of 4 bits a whole step at the end that has no code */
-    return strcmp(type, "Q8_0") == 0   ? largest * (0.5 / 127.0 + 0x1p-10)
-           : strcmp(type, "Q4_0") == 0 ? largest * (1.0 / 8.0 + 0x1p-10)
-                                       : 0.0;
+    return strcmp(type, "Q8_0") == 0 ? largest * (0.5 / 127.0 + 0x1p-10) : largest * (1.0 / 8.0 + 0x1p-10);
 }
 
 static void compare_weight(const char *name, const char *type, const float *a, const float *b, size_t count)
