@@ -23,7 +23,6 @@ static const net_row rows[NET_KINDS] = {
     [NET_RECOMPUTE] = {"seg", false, true, 9, true},
 };
 
-static const char *const losses[NET_LOSSES] = {"mse", "huber", "ce", "cesoft", "bce"};
 static const char *const optimizers[NET_OPTIMIZERS] = {"sgd", "momentum", "adam", "rmsprop", "lion"};
 
 const net_row *net_row_of(net_kind kind) { return &rows[kind]; }
@@ -80,7 +79,7 @@ int net_width_at(const net *n, int at)
 void net_print(const net *n, char out[NET_TEXT])
 {
     size_t used = (size_t)snprintf(out, NET_TEXT, "%dx%dx%d %s %s ", n->examples, n->steps, n->features,
-                                   losses[n->loss], optimizers[n->optimizer]);
+                                   net_loss_word(n->loss), optimizers[n->optimizer]);
     for (int i = 0; i < n->count && used + 64 < NET_TEXT; i++) {
         const net_layer *l = &n->layers[i];
         const int next = i + 1 < n->count ? n->layers[i + 1].depth : 0;
@@ -164,6 +163,9 @@ const char *net_parse(net *out, const char *text)
     if (sscanf(text, "%dx%dx%d %n", &out->examples, &out->steps, &out->features, &used) != 3 || used == 0)
         return NULL;
     text += used;
+    const char *losses[NET_LOSSES];
+    for (int i = 0; i < NET_LOSSES; i++)
+        losses[i] = net_loss_word((net_loss)i);
     const int loss = word_of(&text, losses, NET_LOSSES);
     const bool spaced = skip(&text, ' ');
     const int optimizer = word_of(&text, optimizers, NET_OPTIMIZERS);

@@ -58,7 +58,23 @@ typedef struct net_layer {
     int depth; /* layers behind a block that are deeper are inside of it */
 } net_layer;
 
-typedef enum net_loss { NET_MSE, NET_HUBER, NET_CE, NET_CE_SOFT, NET_BCE, NET_LOSSES } net_loss;
+typedef enum net_loss {
+    NET_MSE,
+    NET_HUBER,
+    NET_CE,
+    NET_CE_SOFT,
+    NET_BCE,
+    NET_FOCAL,
+    NET_BINARY_FOCAL,
+    NET_DICE,
+    NET_PINBALL,
+    NET_COSINE,
+    NET_TRIPLET,
+    NET_INFO_NCE,
+    NET_NT_XENT,
+    NET_CTC,
+    NET_LOSSES
+} net_loss;
 typedef enum net_optimizer { NET_SGD, NET_MOMENTUM, NET_ADAM, NET_RMSPROP, NET_LION, NET_OPTIMIZERS } net_optimizer;
 
 typedef struct net {
@@ -95,8 +111,10 @@ typedef struct net_form {
 
 /* The graph with result "z" [N, NET_CLASSES]. */
 mw_graph *net_build(const net *n, const net_form *form, mw_error *err);
-/* Appends the loss of "z", with the input "t". */
+/* Appends the loss of "z", with the input "t": labels, or rows of values. */
 mw_tensor *net_add_loss(const net *n, mw_tensor *z);
+bool net_takes_labels(const net *n);
+const char *net_loss_word(net_loss loss);
 mw_optimizer net_optimizer_of(const net *n);
 
 /* What `examples` examples are fed: number `batch`. */

@@ -210,28 +210,7 @@ mw_graph *net_build(const net *n, const net_form *form, mw_error *err)
     return NULL;
 }
 
-/* ---- loss and data ---- */
-
-mw_tensor *net_add_loss(const net *n, mw_tensor *z)
-{
-    mw_graph *graph = mw_tensor_graph(z);
-    const int64_t examples = extent(z, 0);
-    if (n->loss == NET_CE || n->loss == NET_CE_SOFT)
-        z = mw_mul_scalar(z, 5.0); /* so that some predictions are confident, which losses treat apart */
-    if (n->loss == NET_CE)
-        return mw_cross_entropy(z, mw_input(graph, "t", MW_I32, MW_SHAPE(examples)));
-    mw_tensor *t = mw_input(graph, "t", MW_F32, MW_SHAPE(examples, NET_CLASSES));
-    switch (n->loss) {
-    case NET_HUBER:
-        return mw_huber(z, t, 0.5F);
-    case NET_CE_SOFT:
-        return mw_cross_entropy(z, t);
-    case NET_BCE:
-        return mw_binary_cross_entropy(z, t, NULL);
-    default:
-        return mw_mse(z, t);
-    }
-}
+/* ---- optimizer and data ---- */
 
 mw_optimizer net_optimizer_of(const net *n)
 {
@@ -266,7 +245,7 @@ void net_feed(net_feeds *out, const net *n, int examples, int batch)
         out->labels[i] = (int32_t)(out->t[i * NET_CLASSES] * 1024.0F) % NET_CLASSES;
     out->feeds[0] = (mw_feed){.name = "x", .dtype = MW_F32, .data = out->x, .count = xs};
     out->feeds[1] =
-        n->loss == NET_CE
+        net_takes_labels(n)
             ? (mw_feed){.name = "t", .dtype = MW_I32, .data = out->labels, .count = (size_t)examples}
             : (mw_feed){.name = "t", .dtype = MW_F32, .data = out->t, .count = (size_t)(examples * NET_CLASSES)};
     out->feeds[2] = (mw_feed){.name = "tokens", .dtype = MW_I32, .data = out->tokens, .count = words};

@@ -107,8 +107,8 @@ static mw_dataset *make_set(const net *n, int examples, int batches, mw_error *e
     }
     const mw_column columns[3] = {
         {.name = "x", .dtype = MW_F32, .shape = MW_SHAPE(n->steps, n->features), .data = x},
-        n->loss == NET_CE ? (mw_column){.name = "t", .dtype = MW_I32, .shape = mw_shape_scalar(), .data = labels}
-                          : (mw_column){.name = "t", .dtype = MW_F32, .shape = MW_SHAPE(NET_CLASSES), .data = t},
+        net_takes_labels(n) ? (mw_column){.name = "t", .dtype = MW_I32, .shape = mw_shape_scalar(), .data = labels}
+                            : (mw_column){.name = "t", .dtype = MW_F32, .shape = MW_SHAPE(NET_CLASSES), .data = t},
         {.name = "tokens", .dtype = MW_I32, .shape = MW_SHAPE(n->steps), .data = tokens}};
     const int64_t count =
         batches == CASE_BATCHES ? batches * examples : batches * examples - 1; /* or a short last one */

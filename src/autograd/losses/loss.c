@@ -101,6 +101,16 @@ mw_tensor *mw__loss_hot(mw_tensor *logits, mw_tensor *labels, const int64_t *ign
     return mw_equal(mw_expand_dims(labels, MW_AXES(axis)), numbers);
 }
 
+mw_tensor *mw__loss_at_label(mw_tensor *x, mw_tensor *hot, bool keep_dims)
+{
+    return mw__loss_sum_classes(mw__where(hot, x), keep_dims);
+}
+
+mw_tensor *mw__loss_elsewhere(mw_tensor *x, mw_tensor *hot, bool keep_dims)
+{
+    return mw__loss_sum_classes(mw_select(hot, mw__vjp_scalar_like(x, 0.0), x), keep_dims);
+}
+
 /* ---- means ---- */
 
 mw_tensor *mw__loss_examples(mw_tensor *values)

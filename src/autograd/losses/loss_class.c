@@ -4,20 +4,14 @@
 
 #include <math.h>
 
-/* x at the label: [N, .., 1]. */
-static mw_tensor *chosen(mw_tensor *x, mw_tensor *hot, bool keep_dims)
-{
-    return mw__loss_sum_classes(mw__where(hot, x), keep_dims);
-}
-
 mw_tensor *mw_nll(mw_tensor *log_probabilities, mw_tensor *labels)
 {
     MW__FLOAT_SCOPE;
     if (!mw__loss_check_labels("nll", log_probabilities, labels, false))
         return mw__loss_of_failed_graph(log_probabilities, labels);
     mw_tensor *hot = mw__loss_hot(log_probabilities, labels, NULL);
-    return mw__loss_mean(&(const mw__composite){.name = "nll"}, mw_neg(chosen(log_probabilities, hot, false)),
-                         log_probabilities, labels);
+    return mw__loss_mean(&(const mw__composite){.name = "nll"},
+                         mw_neg(mw__loss_at_label(log_probabilities, hot, false)), log_probabilities, labels);
 }
 
 mw_tensor *mw_multi_margin(mw_tensor *scores, mw_tensor *labels, float margin)
@@ -31,7 +25,7 @@ mw_tensor *mw_multi_margin(mw_tensor *scores, mw_tensor *labels, float margin)
         return mw__loss_of_failed_graph(scores, labels);
     }
     mw_tensor *hot = mw__loss_hot(scores, labels, NULL);
-    mw_tensor *lead = mw_sub(scores, chosen(scores, hot, true));
+    mw_tensor *lead = mw_sub(scores, mw__loss_at_label(scores, hot, true));
     mw_tensor *short_of = mw_relu(mw_add_scalar(lead, (double)margin));
     mw_tensor *others = mw_select(hot, mw__vjp_scalar_like(scores, 0.0), short_of);
     mw_tensor *values = mw_reduce_mean(others, MW_AXES(mw__loss_class_axis(scores)), false);
@@ -87,7 +81,7 @@ mw_tensor *mw_accuracy_ignoring(mw_tensor *logits, mw_tensor *labels, int32_t ig
     const int64_t ignored = ignore_index;
     mw_tensor *hot = mw__loss_hot(logits, labels, &ignored);
     mw_tensor *weights = counted(logits, labels, ignore_index);
-    mw_tensor *hits = chosen(first_largest(logits), hot, false);
+    mw_tensor *hits = mw__loss_at_label(first_largest(logits), hot, false);
     mw__composite composite = {.name = "accuracy"};
     composite.examples = mw__loss_examples(mw_mul(hits, weights));
     composite.weights = mw__loss_examples(weights);

@@ -50,7 +50,7 @@ static void vjp_of_labels(mw__vjp *vjp)
     if (vjp->composite->input_count > WEIGHTS)
         dy = mw_mul(dy, mw__vjp_input(vjp, WEIGHTS));
     mw_tensor *p = mw__loss_softmax_of(vjp);
-    mw_tensor *others = mw__loss_sum_classes(mw_select(hot, mw__vjp_scalar_like(p, 0.0), p), true);
+    mw_tensor *others = mw__loss_elsewhere(p, hot, true);
     mw__vjp_set_input(vjp, LOGITS, mw_mul(mw_select(hot, mw_neg(others), p), dy));
 }
 
@@ -78,7 +78,7 @@ static void vjp_of_coefficients(mw__vjp *vjp)
 
 mw_tensor *mw__loss_surprise_at(const mw__log_sum *sum, mw_tensor *hot)
 {
-    mw_tensor *chosen = mw__loss_sum_classes(mw__where(hot, sum->z), false);
+    mw_tensor *chosen = mw__loss_at_label(sum->z, hot, false);
     return mw_sub(mw_squeeze(sum->rest, MW_AXES(mw__loss_class_axis(hot))), chosen);
 }
 

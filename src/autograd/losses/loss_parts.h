@@ -22,7 +22,13 @@ MW__SIBLING bool mw__loss_check_labels(const char *operation, mw_tensor *logits,
  * NULL if they are probabilities. `ignored` as in mw__limit_indices. */
 MW__SIBLING mw_tensor *mw__loss_hot(mw_tensor *logits, mw_tensor *labels, const int64_t *ignored);
 
-/* -log softmax(logits) at the label: [N, ..]. */
+/* The sum over the classes of what x has at the label, and of what it has elsewhere: of a softmax the latter is 1 - p
+ * of the label without cancelling. */
+MW__SIBLING mw_tensor *mw__loss_at_label(mw_tensor *x, mw_tensor *hot, bool keep_dims);
+MW__SIBLING mw_tensor *mw__loss_elsewhere(mw_tensor *x, mw_tensor *hot, bool keep_dims);
+
+/* -log softmax(logits) at the label: [N, ..]. For values alone: their gradient is the business of a record
+ * (mw__log_sum). */
 MW__SIBLING mw_tensor *mw__loss_surprise_at(const mw__log_sum *sum, mw_tensor *hot);
 
 /* The softmax along the last axis of a record whose first inputs are logits, and `powers` and `sum` of their

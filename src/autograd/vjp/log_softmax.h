@@ -17,7 +17,7 @@ typedef struct mw__log_sum {
 MW__SIBLING mw__log_sum mw__log_sum_exp(mw_tensor *x, mw_axes axes);
 
 /* -log softmax(x) along axis as sum.rest - sum.z, for the sums over that axis of x; with derivatives of any order. */
-mw_tensor *mw__surprise(mw_tensor *x, const mw__log_sum *sum);
+MW__SIBLING mw_tensor *mw__surprise(mw_tensor *x, const mw__log_sum *sum);
 
 /* softmax(x) along axis, of those powers of x and their sum. */
 mw_tensor *mw__softmax_of_powers(mw_tensor *x, int axis, mw_tensor *powers, mw_tensor *sum);

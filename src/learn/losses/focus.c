@@ -36,24 +36,13 @@ static mw_tensor *focused(mw_tensor *cost, mw_tensor *doubt, double gamma)
 
 enum { LOGITS, POWERS, SUM, HOT, GAMMA, FOCAL_INPUTS };
 
-/* The sum of what stands at the label, and of what stands elsewhere, which is 1 - p without cancelling. */
-static mw_tensor *at_label(mw_tensor *p, mw_tensor *hot, bool keep)
-{
-    return mw__loss_sum_classes(mw__where(hot, p), keep);
-}
-
-static mw_tensor *elsewhere(mw_tensor *p, mw_tensor *hot, bool keep)
-{
-    return mw__loss_sum_classes(mw_select(hot, mw__vjp_scalar_like(p, 0.0), p), keep);
-}
-
 /* With u = 1 - p and c = -log p at the label: what the gradient of c is multiplied by, gamma u^(gamma - 1) p c +
  * u^gamma. */
 static mw_tensor *focal_slope(mw_tensor *logits, mw_tensor *p, mw_tensor *hot, double gamma)
 {
     const mw__log_sum sum = mw__log_sum_exp(logits, MW_AXES(mw__loss_class_axis(logits)));
-    mw_tensor *u = elsewhere(p, hot, true), *chosen = at_label(p, hot, true);
-    mw_tensor *c = mw_expand_dims(mw__loss_surprise_at(&sum, hot), MW_AXES(mw__loss_class_axis(p)));
+    mw_tensor *u = mw__loss_elsewhere(p, hot, true), *chosen = mw__loss_at_label(p, hot, true);
+    mw_tensor *c = mw__loss_at_label(mw__surprise(logits, &sum), hot, true);
     mw_tensor *turn = mw_mul_scalar(focused(mw_mul(chosen, c), u, gamma - 1.0), gamma);
     return mw_add(turn, power_of(u, gamma));
 }
@@ -69,7 +58,7 @@ static void vjp_focal(mw__vjp *vjp)
     const double labels = (double)mw_shape_count(mw_tensor_shape(logits)) /
                           (double)mw_tensor_shape(logits).dim[mw__loss_class_axis(logits)];
     mw_tensor *p = mw__loss_softmax_of(vjp), *dy = mw_mul_scalar(vjp->dy[0], 1.0 / labels);
-    mw_tensor *off = mw_select(hot, mw_neg(elsewhere(p, hot, true)), p);
+    mw_tensor *off = mw_select(hot, mw_neg(mw__loss_elsewhere(p, hot, true)), p);
     mw_tensor *dx = gamma > 0.0 ? mw_mul(off, focal_slope(logits, p, hot, gamma)) : off;
     mw__vjp_set_input(vjp, LOGITS, mw_mul(dx, dy));
 }
@@ -84,7 +73,7 @@ mw_tensor *mw_focal(mw_tensor *logits, mw_tensor *labels, float gamma)
     mw_tensor *number = mw__vjp_scalar_like(logits, (double)gamma);
     mw_tensor *inputs[FOCAL_INPUTS] = {logits, sum.powers, sum.sum, hot, number};
     const mw__composite composite = {.name = "focal", .inputs = inputs, .input_count = FOCAL_INPUTS, .vjp = vjp_focal};
-    mw_tensor *others = elsewhere(mw_softmax(logits, -1), hot, false);
+    mw_tensor *others = mw__loss_elsewhere(mw_softmax(logits, -1), hot, false);
     mw_tensor *values = focused(mw__loss_surprise_at(&sum, hot), others, (double)gamma);
     return mw__loss_mean(&composite, values, logits, labels);
 }
