@@ -6,7 +6,7 @@
  *         printf("%s %.4f\n", mw_scores_get(scores, i).name, mw_scores_get(scores, i).value);
  *     mw_scores_destroy(scores);
  *
- * Sums are kept in double. Memory: 24 bytes for each class or column; with `auc`, `average_precision` 12 more for each
+ * Sums are kept in double. Memory: 40 bytes for each class or column; with `auc`, `average_precision` 12 more for each
  * example and column, as these need all of them in order.
  *
  * | name | task | what it is |

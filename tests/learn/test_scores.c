@@ -56,6 +56,17 @@ static void read_note(score_case *c, const char *note)
     }
 }
 
+/* The names of all that was compared, each between commas. */
+static char compared[2048] = ",";
+
+static void note_compared(const char *name)
+{
+    char part[64];
+    snprintf(part, sizeof part, ",%s,", name);
+    if (strstr(compared, part) == NULL)
+        strcat(compared, part + 1);
+}
+
 /* In steps of `step` examples. */
 static void check_in_steps(const score_case *c, size_t step)
 {
@@ -75,6 +86,7 @@ static void check_in_steps(const score_case *c, size_t step)
     for (size_t i = 0; i < c->count; i++) {
         const mw_score got = mw_scores_get(scores, i);
         const double off = fabs(got.value - c->wanted[i]);
+        note_compared(got.name);
         check_note(isnan(c->wanted[i]) ? isnan(got.value) : off <= 1e-12 * fmax(1.0, fabs(c->wanted[i])), __FILE__,
                    __LINE__, "case %ld in steps of %zu: %s is %.17g, scikit-learn's %.17g", c->index, step, got.name,
                    got.value, c->wanted[i]);
@@ -108,6 +120,18 @@ static void test_figures_agree_with_scikit_learn(void)
     CHECK_OK(err);
     CHECK_INT(index, 78);
     mw__safetensors_close(&file);
+}
+
+/* Runs behind it. The rates of texts are counted by hand below. */
+static void test_every_figure_was_compared(void)
+{
+    for (int task = MW_SCORE_CLASSES; task <= MW_SCORE_VALUES; task++)
+        for (size_t i = 0; mw_score_name((mw_score_task)task, i) != NULL; i++) {
+            const char *name = mw_score_name((mw_score_task)task, i);
+            char part[64];
+            snprintf(part, sizeof part, ",%s,", strcmp(name, "top_K") == 0 ? "top_1" : name);
+            check_note(strstr(compared, part) != NULL, __FILE__, __LINE__, "no case has %s", name);
+        }
 }
 
 /* ---- no examples, labels that do not count ---- */
@@ -191,7 +215,7 @@ static void test_names_and_columns_that_are_none_are_refused(void)
     check_create(MW_SCORE_CLASSES, 3, "accuracy,", "\"\" is no figure");
     check_create(MW_SCORE_CLASSES, 3, "f1", "\"f1\" is no figure of classes");
     check_create(MW_SCORE_LABELS, 2, "f1", "\"f1\" is no figure of labels in 2 columns");
-    check_create(MW_SCORE_CLASSES, 3, "top_4", "(K at most 3)");
+    check_create(MW_SCORE_CLASSES, 3, "top_4", "K is 1 to 3");
     check_create(MW_SCORE_CLASSES, 3, "top_0", "\"top_0\"");
     check_create(MW_SCORE_CLASSES, 3, "top_", "\"top_\"");
     check_create(MW_SCORE_CLASSES, 3, "top_99999999999999999999", "\"top_9999");
@@ -262,6 +286,7 @@ static void test_texts_and_numbers_do_not_mix(void)
 int main(void)
 {
     RUN(test_figures_agree_with_scikit_learn);
+    RUN(test_every_figure_was_compared);
     RUN(test_without_examples_nothing_is_defined);
     RUN(test_labels_below_0_do_not_count);
     RUN(test_error_rates_of_texts);

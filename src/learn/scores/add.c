@@ -101,8 +101,7 @@ void mw__scores_add_class(mw_scores *s, const float *row, int32_t label, double 
     for (int32_t c = 1; c < s->columns; c++)
         best = row[c] > row[best] ? c : best;
     const int64_t rank = rank_of(row, s->columns, label);
-    for (size_t i = 0; i < s->wanted_count; i++)
-        s->wanted[i].hits += s->wanted[i].of_top && rank < s->wanted[i].number ? weight : 0.0;
+    s->counts[rank].at_rank += weight;
     count(&s->counts[label], true, best == label, weight);
     if (best != label)
         count(&s->counts[best], false, true, weight);

@@ -6,17 +6,19 @@
 
 static double share(double part, double whole) { return whole > 0.0 ? part / whole : 0.0; }
 
-double mw__scores_accuracy(const mw_scores *s) { return share(s->right, s->weight); }
+MW__SCORE(accuracy) { return share(s->right, s->weight); }
 
-double mw__scores_log_loss(const mw_scores *s) { return s->log_loss / s->weight; }
+MW__SCORE(log_loss) { return s->log_loss / s->weight; }
 
-double mw__scores_top(const mw_scores *s)
+MW__SCORE(top)
 {
-    (void)s;
-    return NAN; /* counted by each figure of its own */
+    double hits = 0.0;
+    for (int64_t rank = 0; rank < k; rank++)
+        hits += s->counts[rank].at_rank;
+    return share(hits, s->weight);
 }
 
-double mw__scores_balanced_accuracy(const mw_scores *s)
+MW__SCORE(balanced_accuracy)
 {
     double sum = 0.0;
     int64_t classes = 0;
@@ -29,7 +31,7 @@ double mw__scores_balanced_accuracy(const mw_scores *s)
     return classes > 0 ? sum / (double)classes : NAN;
 }
 
-double mw__scores_calibration_error(const mw_scores *s)
+MW__SCORE(calibration_error)
 {
     double sum = 0.0, weight = 0.0;
     for (int i = 0; i < MW__SCORE_BINS; i++) {
@@ -86,10 +88,10 @@ static double weighted(const mw_scores *s, of_class *of)
 }
 
 #define OF_CLASSES(name)                                                                                               \
-    double mw__scores_##name(const mw_scores *s) { return name##_of(&s->counts[0]); }                                  \
-    double mw__scores_##name##_macro(const mw_scores *s) { return macro(s, name##_of); }                               \
-    double mw__scores_##name##_micro(const mw_scores *s) { return micro(s, name##_of); }                               \
-    double mw__scores_##name##_weighted(const mw_scores *s) { return weighted(s, name##_of); }
+    MW__SCORE(name) { return name##_of(&s->counts[0]); }                                                               \
+    MW__SCORE(name##_macro) { return macro(s, name##_of); }                                                            \
+    MW__SCORE(name##_micro) { return micro(s, name##_of); }                                                            \
+    MW__SCORE(name##_weighted) { return weighted(s, name##_of); }
 OF_CLASSES(precision)
 OF_CLASSES(recall)
 OF_CLASSES(f1)
@@ -118,8 +120,8 @@ static double explained(const mw__score_values *v)
     return v->squares == 0.0 ? 1.0 : 0.0;
 }
 
-double mw__scores_mae(const mw_scores *s) { return mean_of(s, absolute); }
-double mw__scores_mse(const mw_scores *s) { return mean_of(s, squared); }
-double mw__scores_rmse(const mw_scores *s) { return mean_of(s, root); }
-double mw__scores_mape(const mw_scores *s) { return mean_of(s, relative); }
-double mw__scores_r2(const mw_scores *s) { return s->examples >= 2 ? mean_of(s, explained) : NAN; }
+MW__SCORE(mae) { return mean_of(s, absolute); }
+MW__SCORE(mse) { return mean_of(s, squared); }
+MW__SCORE(rmse) { return mean_of(s, root); }
+MW__SCORE(mape) { return mean_of(s, relative); }
+MW__SCORE(r2) { return s->examples >= 2 ? mean_of(s, explained) : NAN; }

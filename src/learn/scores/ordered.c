@@ -72,5 +72,5 @@ static double of_all(const mw_scores *s, walk *function)
     return room != NULL ? sum / (double)(s->columns - first) : NAN;
 }
 
-double mw__scores_auc(const mw_scores *s) { return of_all(s, below_roc); }
-double mw__scores_average_precision(const mw_scores *s) { return of_all(s, below_precision); }
+MW__SCORE(auc) { return of_all(s, below_roc); }
+MW__SCORE(average_precision) { return of_all(s, below_precision); }

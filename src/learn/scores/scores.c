@@ -3,6 +3,7 @@
 
 #include "base/memory/live.h"
 #include "base/text/error.h"
+#include "base/text/string_builder.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -37,37 +38,56 @@ static bool has_task(const row *r, mw_score_task task, int64_t columns)
 
 /* ---- names ---- */
 
+/* The number behind the stem of a name that ends in _K; 0 if there is none, or one of more than 7 digits. */
+static int64_t number_of(const char *digits, size_t length)
+{
+    int64_t number = 0;
+    if (length == 0 || length > 7)
+        return 0;
+    for (size_t k = 0; k < length; k++) {
+        if (digits[k] < '0' || digits[k] > '9')
+            return 0;
+        number = number * 10 + (digits[k] - '0');
+    }
+    return number;
+}
+
 /* The row of a name of `length` bytes, with the number of one that ends in _K; NULL if there is none. */
 static const row *find_row(const char *name, size_t length, int64_t *out_number)
 {
     *out_number = 0;
     for (size_t i = 0; i < ROWS; i++) {
-        const size_t own = strlen(rows[i].name);
-        if (rows[i].needs != TOP && own == length && memcmp(rows[i].name, name, length) == 0)
-            return &rows[i];
-        const size_t stem = own - 1; /* "top_" */
-        if (rows[i].needs != TOP || length <= stem || length > stem + 7 || memcmp(rows[i].name, name, stem) != 0)
+        const size_t stem = strlen(rows[i].name) - (rows[i].needs == TOP ? 1 : 0); /* "top_" */
+        if (length < stem || memcmp(rows[i].name, name, stem) != 0 || (rows[i].needs != TOP && length != stem))
             continue;
-        for (size_t k = stem; k < length; k++) {
-            if (name[k] < '0' || name[k] > '9')
-                return NULL;
-            *out_number = *out_number * 10 + (name[k] - '0');
-        }
-        return *out_number > 0 ? &rows[i] : NULL;
+        if (rows[i].needs == TOP)
+            *out_number = number_of(name + stem, length - stem);
+        return rows[i].needs != TOP || *out_number > 0 ? &rows[i] : NULL;
     }
     return NULL;
 }
 
+/* "accuracy, top_K, ..": the names of a task. */
+static void list_names(mw__string_builder *out, mw_score_task task, int64_t columns, bool usual, const char *between)
+{
+    for (size_t i = 0; i < ROWS; i++) {
+        if (!has_task(&rows[i], task, columns) || (usual && !rows[i].usual))
+            continue;
+        mw__string_builder_puts(out, out->used > 0 ? between : "");
+        mw__string_builder_puts(out, rows[i].name);
+    }
+}
+
 static mw_status refuse_name(const mw_scores *s, const char *name, size_t length, mw_error *err)
 {
-    char list[512] = "";
-    size_t used = 0;
-    for (size_t i = 0; i < ROWS; i++)
-        if (has_task(&rows[i], s->task, s->columns))
-            used += (size_t)snprintf(list + used, sizeof list - used, "%s%s", used > 0 ? ", " : "", rows[i].name);
+    char list[512], most[64] = "";
+    mw__string_builder names = mw__string_builder_begin(list, sizeof list);
+    list_names(&names, s->task, s->columns, false, ", ");
+    if (s->task == MW_SCORE_CLASSES)
+        snprintf(most, sizeof most, "; K is 1 to %" PRId64, s->columns);
     return mw__fail(err, MW_ERROR_ARGUMENT,
-                    "scores: \"%.*s\" is no figure of %s in %" PRId64 " columns; there are %s (K at most %" PRId64 ")",
-                    length < 40 ? (int)length : 40, name, task_names[s->task], s->columns, list, s->columns);
+                    "scores: \"%.*s\" is no figure of %s in %" PRId64 " columns; there are %s%s",
+                    length < 40 ? (int)length : 40, name, task_names[s->task], s->columns, list, most);
 }
 
 static mw_status want(mw_scores *s, char *name, size_t length, mw_error *err)
@@ -78,8 +98,8 @@ static mw_status want(mw_scores *s, char *name, size_t length, mw_error *err)
         return refuse_name(s, name, length, err);
     name[length] = '\0';
     s->ordered = s->ordered || r->needs == ORDER;
-    s->wanted[s->wanted_count++] = (mw__score_wanted){
-        .name = name, .function = r->function, .number = number, .higher = r->higher, .of_top = r->needs == TOP};
+    s->wanted[s->wanted_count++] =
+        (mw__score_wanted){.name = name, .function = r->function, .number = number, .higher = r->higher};
     return MW_OK;
 }
 
@@ -96,22 +116,16 @@ static mw_status want_all(mw_scores *s, mw_error *err)
     return MW_OK;
 }
 
-/* A copy of the names that were given, or those that are usual, in the room of all. */
+/* A copy of the names that were given, or those that are usual. */
 static char *copy_names(mw_score_task task, int64_t columns, const char *names, mw_error *err)
 {
-    size_t room = names != NULL ? strlen(names) + 1 : 1;
-    for (size_t i = 0; names == NULL && i < ROWS; i++)
-        room += strlen(rows[i].name) + 1;
-    char *copy = mw__alloc(mw__allocator_default(), room, 1, err);
-    if (copy != NULL && names != NULL)
-        memcpy(copy, names, room);
-    for (size_t i = 0; copy != NULL && names == NULL && i < ROWS; i++) {
-        if (!rows[i].usual || !has_task(&rows[i], task, columns))
-            continue;
-        if (copy[0] != '\0')
-            strcat(copy, ",");
-        strcat(copy, rows[i].name);
-    }
+    char usual[512];
+    mw__string_builder out = mw__string_builder_begin(usual, sizeof usual);
+    list_names(&out, task, columns, true, ",");
+    const char *from = names != NULL ? names : usual;
+    char *copy = mw__alloc(mw__allocator_default(), strlen(from) + 1, 1, err);
+    if (copy != NULL)
+        memcpy(copy, from, strlen(from));
     return copy;
 }
 
@@ -195,7 +209,7 @@ mw_score mw_scores_get(const mw_scores *scores, size_t index)
         return (mw_score){.value = NAN};
     const mw__score_wanted *w = &scores->wanted[index];
     const bool none = scores->task != MW_SCORE_TEXTS && !(scores->weight > 0.0);
-    const double value = none ? NAN : w->of_top ? w->hits / scores->weight : w->function(scores);
+    const double value = none ? NAN : w->function(scores, w->number);
     return (mw_score){.name = w->name, .value = value, .higher = w->higher};
 }
 

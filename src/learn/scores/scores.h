@@ -10,7 +10,8 @@
 /* Weighted counts of a class, or of the yes of a column. */
 typedef struct mw__score_counts {
     double hits, support, predicted;
-    bool occurs; /* as a label or a prediction, of whatever weight */
+    double at_rank; /* of examples before whose label as many classes come as this one's number */
+    bool occurs;    /* as a label or a prediction, of whatever weight */
 } mw__score_counts;
 
 /* Weighted sums of a column of values. The spread of the targets is kept around their mean, so that it does not cancel.
@@ -35,15 +36,16 @@ typedef struct mw__score_edits {
     double words, word_edits, characters, character_edits;
 } mw__score_edits;
 
-typedef double mw__score_function(const mw_scores *s);
+/* k: the number of a figure whose name has one. */
+typedef double mw__score_function(const mw_scores *s, int64_t k);
+#define MW__SCORE(name) double mw__scores_##name(const mw_scores *s, __attribute__((unused)) int64_t k)
 
 /* A figure that was asked for. */
 typedef struct mw__score_wanted {
     const char *name;
     mw__score_function *function;
     int64_t number; /* K of top_K */
-    double hits;    /* of top_K */
-    bool higher, of_top;
+    bool higher;
 } mw__score_wanted;
 
 struct mw_scores {

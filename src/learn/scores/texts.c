@@ -145,5 +145,5 @@ mw_status mw_scores_add_text(mw_scores *scores, const char *reference, const cha
 /* Without a reference any edit is one too many: infinity. */
 static double rate(double part, double whole) { return whole > 0.0 ? part / whole : part > 0.0 ? INFINITY : NAN; }
 
-double mw__scores_wer(const mw_scores *s) { return rate(s->edits.word_edits, s->edits.words); }
-double mw__scores_cer(const mw_scores *s) { return rate(s->edits.character_edits, s->edits.characters); }
+MW__SCORE(wer) { return rate(s->edits.word_edits, s->edits.words); }
+MW__SCORE(cer) { return rate(s->edits.character_edits, s->edits.characters); }
