@@ -101,35 +101,16 @@ static void merge_short(const mw__model *model, const char *text, mw__symbol *sy
 
 /* ---- long words ---- */
 
-static bool comes_first(const mw__heap_entry *a, const mw__heap_entry *b)
+static bool merge_comes_first(const mw__heap_entry *a, const mw__heap_entry *b)
 {
     return a->rank < b->rank || (a->rank == b->rank && a->left < b->left);
 }
 
-static void sink(mw__heap_entry *heap, size_t count, size_t at)
-{
-    const mw__heap_entry moved = heap[at];
-    for (;;) {
-        size_t child = 2 * at + 1;
-        if (child + 1 < count && comes_first(&heap[child + 1], &heap[child]))
-            child++;
-        if (child >= count || !comes_first(&heap[child], &moved))
-            break;
-        heap[at] = heap[child];
-        at = child;
-    }
-    heap[at] = moved;
-}
-
-static void rise(mw__heap_entry *heap, size_t at)
-{
-    const mw__heap_entry moved = heap[at];
-    while (at > 0 && comes_first(&moved, &heap[(at - 1) / 2])) {
-        heap[at] = heap[(at - 1) / 2];
-        at = (at - 1) / 2;
-    }
-    heap[at] = moved;
-}
+#define HEAP_ENTRY mw__heap_entry
+#define HEAP_FIRST merge_comes_first
+#define HEAP_SINK  sink_merge
+#define HEAP_RISE  rise_merge
+#include "text/model/heap.def"
 
 static mw_status push_pair(const mw__model *model, const char *text, mw__subword_list *out, size_t *count, int32_t left)
 {
@@ -143,7 +124,7 @@ static mw_status push_pair(const mw__model *model, const char *text, mw__subword
     if (*count == out->heap_capacity)
         MW_TRY(mw__grow(out->allocator, &out->heap, &out->heap_capacity, *count + 1, sizeof *out->heap, out->err));
     out->heap[*count] = (mw__heap_entry){m.rank, left, m.id, b->end, b->begin};
-    rise(out->heap, (*count)++);
+    rise_merge(out->heap, (*count)++);
     return MW_OK;
 }
 
@@ -163,7 +144,7 @@ static mw_status merge_long(const mw__model *model, const char *text, mw__subwor
         const mw__heap_entry e = out->heap[0];
         out->heap[0] = out->heap[--count];
         if (count > 0)
-            sink(out->heap, count, 0);
+            sink_merge(out->heap, count, 0);
         if (!holds(out->symbols, &e))
             continue;
         join(out->symbols, e.left, e.id);

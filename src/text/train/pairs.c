@@ -87,35 +87,16 @@ mw_status mw__pairs_found(mw__pair_table *table, mw__pair pair, int64_t by, int3
 
 /* ---- the heap ---- */
 
-static bool comes_first(const mw__pair_entry *a, const mw__pair_entry *b)
+static bool pair_comes_first(const mw__pair_entry *a, const mw__pair_entry *b)
 {
     return a->count > b->count || (a->count == b->count && a->pair < b->pair);
 }
 
-static void sink(mw__pair_entry *heap, size_t count, size_t at)
-{
-    const mw__pair_entry moved = heap[at];
-    for (;;) {
-        size_t child = 2 * at + 1;
-        if (child + 1 < count && comes_first(&heap[child + 1], &heap[child]))
-            child++;
-        if (child >= count || !comes_first(&heap[child], &moved))
-            break;
-        heap[at] = heap[child];
-        at = child;
-    }
-    heap[at] = moved;
-}
-
-static void rise(mw__pair_entry *heap, size_t at)
-{
-    const mw__pair_entry moved = heap[at];
-    while (at > 0 && comes_first(&moved, &heap[(at - 1) / 2])) {
-        heap[at] = heap[(at - 1) / 2];
-        at = (at - 1) / 2;
-    }
-    heap[at] = moved;
-}
+#define HEAP_ENTRY mw__pair_entry
+#define HEAP_FIRST pair_comes_first
+#define HEAP_SINK  sink_pair
+#define HEAP_RISE  rise_pair
+#include "text/model/heap.def"
 
 mw_status mw__pairs_queue(mw__pair_table *table, mw_error *err)
 {
@@ -129,7 +110,7 @@ mw_status mw__pairs_queue(mw__pair_table *table, mw_error *err)
         slot->fresh = 0;
         entry.count = slot->count;
         t->heap[t->heap_count] = entry;
-        rise(t->heap, t->heap_count++);
+        rise_pair(t->heap, t->heap_count++);
     }
     t->fresh_count = 0;
     return MW_OK;
@@ -143,7 +124,7 @@ bool mw__pairs_next(mw__pair_table *table, int64_t least, mw__pair_entry *out)
         const int64_t now = t->slots[slot_of(t, top->pair)].count;
         if (top->count != now) {
             top->count = now;
-            sink(t->heap, t->heap_count, 0);
+            sink_pair(t->heap, t->heap_count, 0);
             continue;
         }
         if (now < least || now < 1)
@@ -151,7 +132,7 @@ bool mw__pairs_next(mw__pair_table *table, int64_t least, mw__pair_entry *out)
         *out = *top;
         t->heap[0] = t->heap[--t->heap_count];
         if (t->heap_count > 0)
-            sink(t->heap, t->heap_count, 0);
+            sink_pair(t->heap, t->heap_count, 0);
         return true;
     }
     return false;

@@ -9,7 +9,7 @@
 #include "base/number/integer.h"
 #include "engine/kernels/conv/kernel_conv_direct.h"
 #include "engine/kernels/implementation.h"
-#include "engine/kernels/reduce/simd_reduce.h"
+#include "engine/kernels/reduce/plane_sums.h"
 #include "engine/kernels/winograd_rows.h"
 
 #include <string.h>
@@ -132,16 +132,6 @@ typedef struct tile_form {
 
 /* clang-format on */
 
-MW__INLINE void sum_planes_body(const float *x, int64_t count, int64_t area, float *out)
-{
-    for (int64_t i = 0; i < count; i++)
-        out[i] += mw__lanes_sum(x + i * area, area);
-}
-MW__BASE_AVX2(sum_planes, (const float *x, int64_t count, int64_t area, float *out), (x, count, area, out))
-
-/* Adds to out [count] the sums of planes [count, area]. */
-typedef void plane_sum(const float *x, int64_t count, int64_t area, float *out);
-
 /* ---- the steps ---- */
 
 typedef struct dweight_block {
@@ -149,7 +139,7 @@ typedef struct dweight_block {
     mw__dweight_parts parts;
     int64_t batch; /* examples copied at a time */
     tile_form tile;
-    plane_sum *plane;
+    mw__plane_sums *plane;
     uint32_t fresh[WIDTH];
 } dweight_block;
 
@@ -336,7 +326,7 @@ static void fill_block(mw__planner *planner, const mw__conv_dweight_match *match
     const int64_t area = s->direct.window.area_out;
     s->parts = mw__dweight_parts_of(planner, match, SHARE);
     s->tile = choose_tile(planner, &s->direct);
-    s->plane = MW__DISPATCH(sum_planes, mw__plan_level(planner));
+    s->plane = mw__plane_sums_of(mw__plan_level(planner));
     for (int64_t i = 0; i < s->tile.width; i++)
         s->fresh[i] = i >= s->tile.width - area % s->tile.width ? UINT32_MAX : 0;
     const int64_t near = NEAR / (s->tile.outputs * area);

@@ -23,7 +23,7 @@
 #include "engine/kernels/conv/kernel_conv_places.h"
 #include "engine/kernels/gemm/gemm_blocked.h"
 #include "engine/kernels/math/round.h"
-#include "engine/kernels/reduce/simd_reduce.h"
+#include "engine/kernels/reduce/plane_sums.h"
 
 #include <string.h>
 
@@ -48,19 +48,11 @@ typedef struct packed_dweight {
     bool borders;                        /* some are fewer than all */
     int64_t share, ranges;               /* panels of inputs of a unit, and how many units they make */
     mw__dweight_parts parts;
-    void (*plane)(const float *x, int64_t count, int64_t area, float *out);
+    mw__plane_sums *plane;
     mw__conv_finite *finite;
     mw__loop1 *round, *round_all; /* in the form for chips: of the sums of an example, of all; NULL: none */
     mw__loop2 *add;               /* of the sums of an example */
 } packed_dweight;
-
-/* Adds to out [count] the sums of planes [count, area]. */
-MW__INLINE void sum_planes_body(const float *x, int64_t count, int64_t area, float *out)
-{
-    for (int64_t i = 0; i < count; i++)
-        out[i] += mw__lanes_sum(x + i * area, area);
-}
-MW__BASE_AVX2(sum_planes, (const float *x, int64_t count, int64_t area, float *out), (x, count, area, out))
 
 static int64_t positions_of(const packed_dweight *s) { return s->cut.each * s->cut.height * s->cut.width; }
 static int64_t frame_floats(const packed_dweight *s) { return s->cut.each * s->cut.rows * s->cut.columns * s->lanes; }
@@ -475,7 +467,7 @@ static void fill_block(mw__planner *planner, const mw__conv_dweight_match *match
     s->parts = (mw__dweight_parts){.weights = s->groups * s->outputs * s->inputs * s->window.taps,
                                    .biases = match->dbias != NULL ? mw__count_of(match->dbias) : 0};
     s->parts.stride = mw__i64_round_up(s->parts.weights + s->parts.biases, 16);
-    s->plane = MW__DISPATCH(sum_planes, mw__plan_level(planner));
+    s->plane = mw__plane_sums_of(mw__plan_level(planner));
     choose_chunk(s);
     choose_units(planner, s);
     s->finite = mw__conv_finite_of(mw__plan_level(planner));

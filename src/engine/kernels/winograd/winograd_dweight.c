@@ -4,7 +4,7 @@
  * cache, and nothing is added across units, so that bits do not depend on partitions. */
 #include "base/number/integer.h"
 #include "engine/kernels/conv/kernel_conv_dweight.h"
-#include "engine/kernels/reduce/simd_reduce.h"
+#include "engine/kernels/reduce/plane_sums.h"
 #include "engine/kernels/winograd/winograd_plan.h"
 
 #include <string.h>
@@ -26,21 +26,13 @@ typedef struct dweight_block {
     int64_t x_lanes, dy_lanes; /* of a tile */
     int64_t x_point, dy_point, sum_point;
     bool has_bias;
-    void (*plane)(const float *x, int64_t count, int64_t area, float *out);
+    mw__plane_sums *plane;
 } dweight_block;
 
 /* A partition's scratch. */
 typedef struct dweight_scratch {
     float *frame, *x, *dy, *sums;
 } dweight_scratch;
-
-/* Adds to out [count] the sums of planes [count, area]. */
-MW__INLINE void add_planes_body(const float *x, int64_t count, int64_t area, float *out)
-{
-    for (int64_t i = 0; i < count; i++)
-        out[i] += mw__lanes_sum(x + i * area, area);
-}
-MW__BASE_AVX2(add_planes, (const float *x, int64_t count, int64_t area, float *out), (x, count, area, out))
 
 static int64_t frame_floats(const dweight_block *s)
 {
@@ -218,7 +210,7 @@ mw_status mw__plan_winograd_dweight(mw__planner *planner, const mw__conv_dweight
     mw__winograd_init(&s->w, planner, &request);
     choose_units(planner, s);
     s->has_bias = match->dbias != NULL;
-    s->plane = MW__DISPATCH(add_planes, mw__plan_level(planner));
+    s->plane = mw__plane_sums_of(mw__plan_level(planner));
     const double flops = 2.0 * (double)mw__count_of(match->dy) * (double)(s->w.shape.inputs * TAPS);
     mw__step *step =
         mw__plan_step(planner, dweight_run, "conv.winograd.dweight", s->output_parts * s->input_parts, 0.01 * flops);

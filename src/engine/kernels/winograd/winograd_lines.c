@@ -173,6 +173,19 @@ int64_t mw__winograd_lines_list(const mw__winograd_lines *w, const mw__winograd_
     return count;
 }
 
+mw__winograd_line_read mw__winograd_line_x(const mw__winograd_lines *w, const mw__winograd_line_block *b,
+                                           int64_t channels)
+{
+    return (mw__winograd_line_read){.values = w->form->x,
+                                    .channels = channels,
+                                    .channel = w->x_channel,
+                                    .from = b->first * MW__WINOGRAD_LINE * w->x_lines - w->origin,
+                                    .extent = w->in,
+                                    .positions = mw__winograd_line_positions(w, b->strip),
+                                    .lines = w->x_lines,
+                                    .count = b->strip + w->groups - 1};
+}
+
 void mw__winograd_line_take(const mw__winograd_lines *w, const mw__winograd_line_read *of, const float *line,
                             float *frame, float *out, int64_t point, int64_t tile)
 {

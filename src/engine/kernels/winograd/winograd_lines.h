@@ -100,6 +100,9 @@ typedef struct mw__winograd_line_read {
     int64_t from, extent, positions; /* of the frame's first position, of the line, of the frame */
     int64_t lines, count;
 } mw__winograd_line_read;
+/* Of x, for a block: its strip, and what the groups of taps reach beyond it. */
+mw__winograd_line_read mw__winograd_line_x(const mw__winograd_lines *w, const mw__winograd_line_block *b,
+                                           int64_t channels);
 void mw__winograd_line_take(const mw__winograd_lines *w, const mw__winograd_line_read *of, const float *line,
                             float *frame, float *out, int64_t point, int64_t tile);
 

@@ -59,14 +59,7 @@ static void read_lines(const lines_block *s, const float *x, const mw__winograd_
 {
     const mw__winograd_lines *w = &s->w;
     const int64_t lines = mw__winograd_lines_list(w, b, scratch->slots, scratch->sources);
-    const mw__winograd_line_read read = {.values = w->form->x,
-                                         .channels = w->inputs,
-                                         .channel = w->x_channel,
-                                         .from = b->first * MW__WINOGRAD_LINE * w->x_lines - w->origin,
-                                         .extent = w->in,
-                                         .positions = mw__winograd_line_positions(w, b->strip),
-                                         .lines = w->x_lines,
-                                         .count = b->strip + w->groups - 1};
+    const mw__winograd_line_read read = mw__winograd_line_x(w, b, w->inputs);
     for (int64_t i = 0; i < lines; i++)
         mw__winograd_line_take(w, &read, x + b->example * w->x_example + scratch->sources[i] * w->x_row, scratch->frame,
                                scratch->x + i * s->pitch * w->lanes, s->x_point, w->lanes);

@@ -3,7 +3,7 @@
  * and each piece; the gradient follows from these sums. A unit is a range of outputs by one of inputs, over all
  * examples: nothing is added across units, so that bits do not depend on partitions. */
 #include "base/number/integer.h"
-#include "engine/kernels/reduce/simd_reduce.h"
+#include "engine/kernels/reduce/plane_sums.h"
 #include "engine/kernels/winograd/winograd_lines.h"
 #include "engine/kernels/winograd/winograd_plan.h"
 
@@ -26,7 +26,7 @@ typedef struct dweight_block {
     int64_t x_lanes, dy_lanes;
     int64_t x_point, dy_point, sum_point; /* floats between points */
     bool has_bias;
-    void (*plane)(const float *x, int64_t count, int64_t area, float *out);
+    mw__plane_sums *plane;
 } dweight_block;
 
 /* A partition's scratch. */
@@ -34,14 +34,6 @@ typedef struct dweight_scratch {
     float *frame, *x, *dy, *sums;
     int32_t *slots, *sources;
 } dweight_scratch;
-
-/* Adds to out [count] the sums of lines [count, extent]. */
-MW__INLINE void add_lines_body(const float *x, int64_t count, int64_t extent, float *out)
-{
-    for (int64_t i = 0; i < count; i++)
-        out[i] += mw__lanes_sum(x + i * extent, extent);
-}
-MW__BASE_AVX2(add_lines, (const float *x, int64_t count, int64_t extent, float *out), (x, count, extent, out))
 
 static int64_t frame_floats(const dweight_block *s)
 {
@@ -82,14 +74,7 @@ static void read_x(const dweight_block *s, const float *x, const dweight_unit *u
 {
     const mw__winograd_lines *w = &s->w;
     const int64_t lines = mw__winograd_lines_list(w, b, scratch->slots, scratch->sources);
-    const mw__winograd_line_read read = {.values = w->form->x,
-                                         .channels = u->inputs,
-                                         .channel = w->x_channel,
-                                         .from = b->first * MW__WINOGRAD_LINE * w->x_lines - w->origin,
-                                         .extent = w->in,
-                                         .positions = mw__winograd_line_positions(w, b->strip),
-                                         .lines = w->x_lines,
-                                         .count = b->strip + w->groups - 1};
+    const mw__winograd_line_read read = mw__winograd_line_x(w, b, u->inputs);
     x += b->example * w->x_example + u->input * w->x_channel;
     for (int64_t i = 0; i < lines; i++)
         mw__winograd_line_take(w, &read, x + scratch->sources[i] * w->x_row, scratch->frame,
@@ -251,7 +236,7 @@ static void fill_block(const mw__planner *planner, const mw__packed_request *r, 
     s->x_point = s->cut.lines * s->pitch * s->x_lanes + APART;
     s->dy_point = s->cut.rows * s->tiles * s->dy_lanes + mw__i64_round_up(w->set->rows, APART);
     s->sum_point = w->kernel[0] * w->pieces * s->outputs * s->x_lanes + APART;
-    s->plane = MW__DISPATCH(add_lines, mw__plan_level(planner));
+    s->plane = mw__plane_sums_of(mw__plan_level(planner));
 }
 
 mw_status mw__plan_winograd_lines_dweight(mw__planner *planner, const mw__conv_dweight_match *match, mw_error *err)

@@ -116,24 +116,45 @@ static int encode_number(double number, const coding *c, size_t channel)
     return isnan(steps) ? 0 : (int)fminf(fmaxf(steps, (float)low), (float)high);
 }
 
+/* The node gives a constant of x's shape, of elements of `size` bytes, which are the caller's to fill: NULL for lack of
+ * memory. */
+static void *give_constant(mw__onnx_node *node, int type, size_t size)
+{
+    const mw__onnx_literal *x = node->in[0]->literal;
+    if (mw__onnx_charge(node->import, x->count, size) != MW_OK)
+        return NULL;
+    mw__onnx_literal *literal = mw__arena_alloc(&node->import->arena, 1, sizeof *literal, node->import->err);
+    void *data = mw__arena_alloc(&node->import->arena, x->count + 1, size, node->import->err);
+    if (literal == NULL || data == NULL)
+        return NULL;
+    *literal = (mw__onnx_literal){.type = type, .shape = x->shape, .count = x->count, .data = data};
+    node->out[0] = (mw__onnx_value){.type = type, .shape = x->shape, .literal = literal};
+    return data;
+}
+
+/* The channel of element i is i / inner % extent. */
+typedef struct channels {
+    size_t inner, extent;
+} channels;
+
+static channels channels_of(const mw__onnx_literal *x, const coding *c)
+{
+    const int rank = x->shape.rank;
+    if (rank == 0)
+        return (channels){1, 1};
+    return (channels){(size_t)mw__shape_span(x->shape, c->axis + 1, rank), (size_t)x->shape.dim[c->axis]};
+}
+
 /* Weights that the file has as floating-point numbers, and quantizes: their codes are known. */
 static mw_status give_codes(mw__onnx_node *node, const coding *c)
 {
     MW__FLOAT_SCOPE;
     const mw__onnx_literal *x = node->in[0]->literal;
-    const int rank = x->shape.rank;
-    const size_t inner = rank > 0 ? (size_t)mw__shape_span(x->shape, c->axis + 1, rank) : 1;
-    const size_t extent = rank > 0 ? (size_t)x->shape.dim[c->axis] : 1;
-    MW_TRY(mw__onnx_charge(node->import, x->count, 1));
-    mw__onnx_literal *literal = mw__arena_alloc(&node->import->arena, 1, sizeof *literal, node->import->err);
-    uint8_t *codes = mw__arena_alloc(&node->import->arena, x->count + 1, 1, node->import->err);
-    if (literal == NULL || codes == NULL)
-        return MW_ERROR_MEMORY;
-    for (size_t i = 0; i < x->count; i++)
-        codes[i] = (uint8_t)encode_number(mw__onnx_literal_float(x, i), c, i / inner % extent);
-    *literal = (mw__onnx_literal){.type = c->type, .shape = x->shape, .count = x->count, .data = codes};
-    node->out[0] = (mw__onnx_value){.type = c->type, .shape = x->shape, .literal = literal};
-    return MW_OK;
+    const channels of = channels_of(x, c);
+    uint8_t *codes = give_constant(node, c->type, 1);
+    for (size_t i = 0; codes != NULL && i < x->count; i++)
+        codes[i] = (uint8_t)encode_number(mw__onnx_literal_float(x, i), c, i / of.inner % of.extent);
+    return codes != NULL ? MW_OK : node->import->err->status;
 }
 
 /* A bias of int32, as the numbers that it stands for. */
@@ -141,23 +162,15 @@ static mw_status give_numbers(mw__onnx_node *node, const coding *c)
 {
     MW__FLOAT_SCOPE;
     const mw__onnx_literal *x = node->in[0]->literal;
-    const int rank = x->shape.rank;
-    const size_t inner = rank > 0 ? (size_t)mw__shape_span(x->shape, c->axis + 1, rank) : 1;
-    const size_t extent = rank > 0 ? (size_t)x->shape.dim[c->axis] : 1;
-    MW_TRY(mw__onnx_charge(node->import, x->count, sizeof(float)));
-    mw__onnx_literal *literal = mw__arena_alloc(&node->import->arena, 1, sizeof *literal, node->import->err);
-    float *numbers = mw__arena_alloc(&node->import->arena, x->count + 1, sizeof *numbers, node->import->err);
-    if (literal == NULL || numbers == NULL)
-        return MW_ERROR_MEMORY;
-    for (size_t i = 0; i < x->count; i++) {
-        const size_t channel = i / inner % extent;
+    const channels of = channels_of(x, c);
+    float *numbers = give_constant(node, MW__ONNX_FLOAT, sizeof *numbers);
+    for (size_t i = 0; numbers != NULL && i < x->count; i++) {
+        const size_t channel = i / of.inner % of.extent;
         const int64_t zero = c->zero != NULL ? mw__onnx_literal_int(c->zero, number_of(c->zero, channel)) : 0;
         numbers[i] = (float)(mw__onnx_literal_int(x, i) - zero) *
                      (float)mw__onnx_literal_float(c->scale, number_of(c->scale, channel));
     }
-    *literal = (mw__onnx_literal){.type = MW__ONNX_FLOAT, .shape = x->shape, .count = x->count, .data = numbers};
-    node->out[0] = (mw__onnx_value){.type = MW__ONNX_FLOAT, .shape = x->shape, .literal = literal};
-    return MW_OK;
+    return numbers != NULL ? MW_OK : node->import->err->status;
 }
 
 /* Whether vectors have the extent of the axis; else the shape rules of the operations say what is wrong. */
