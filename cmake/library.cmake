@@ -57,7 +57,7 @@ mw_room(view)
 # Kernels run tens of times in a step that may take half a microsecond, and nothing that a file or a caller chooses is
 # a length of theirs on the stack: sizes are the planner's. The stack protector costs them 2 % of such a step.
 set(mw_kernel_folders kernels)
-foreach(family conv elementwise fused gather gemm int8 math normalize pool recurrent reduce shape winograd)
+foreach(family conv conv/dweight elementwise fused gather gemm int8 math normalize pool recurrent reduce shape winograd)
     list(APPEND mw_kernel_folders kernels/${family})
 endforeach()
 file(GLOB_RECURSE mw_kernel_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/engine/kernels/*.c)

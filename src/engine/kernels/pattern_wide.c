@@ -1,7 +1,7 @@
 /* Patterns whose kernels are there with AVX-512 alone; their rows have its level, so the processor has it. Where the
  * files are not built, such a pattern is never recognized, and its plan is refused. */
 #include "engine/core/kernel.h"
-#include "engine/kernels/conv/kernel_conv_dweight.h"
+#include "engine/kernels/conv/dweight/kernel_conv_dweight.h"
 
 #if MW_HAVE_AVX512
 #include "engine/kernels/pattern_avx512.h"

@@ -1,4 +1,4 @@
-/* The gradient by the weight in the form for chips (kernel_conv_dweight_packed.c) where a pooling follows the
+/* The gradient by the weight in the form for chips (dweight/dweight_packed_chip.c) where a pooling follows the
  * convolution: of each of its windows one element of dy, or none, is not zero, and those are listed in the order of
  * their positions. Sums, blocks and what is rounded are those of the dense form, so that no bit changes: products of
  * fp16 numbers are never so small that a zero which is left out would change the sign of a sum. Where x is not finite
@@ -6,7 +6,7 @@
 #include "base/number/integer.h"
 #include "engine/kernels/common_avx512.h"
 #include "engine/kernels/conv/kernel_conv_columns_avx512.h"
-#include "engine/kernels/conv/kernel_conv_dweight.h"
+#include "engine/kernels/conv/dweight/kernel_conv_dweight.h"
 #include "engine/kernels/math/round.h"
 #include "engine/kernels/pattern_avx512.h"
 #include "engine/kernels/pool/kernel_pool_argmax_avx512.h"

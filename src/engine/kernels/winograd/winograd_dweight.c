@@ -3,7 +3,7 @@
  * gradient follows. A unit is a range of outputs by one of inputs, over all examples: its sums stay in the second-level
  * cache, and nothing is added across units, so that bits do not depend on partitions. */
 #include "base/number/integer.h"
-#include "engine/kernels/conv/kernel_conv_dweight.h"
+#include "engine/kernels/conv/dweight/kernel_conv_dweight.h"
 #include "engine/kernels/reduce/plane_sums.h"
 #include "engine/kernels/winograd/winograd_plan.h"
 

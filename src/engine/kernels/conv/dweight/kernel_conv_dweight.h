@@ -1,7 +1,7 @@
 /* What the kernels of conv's gradient by weight and bias share: the batch is cut into parts, each a row of sums, which
  * a further step adds up. */
-#ifndef MW__ENGINE_KERNELS_KERNEL_CONV_DWEIGHT_H
-#define MW__ENGINE_KERNELS_KERNEL_CONV_DWEIGHT_H
+#ifndef MW__ENGINE_KERNELS_CONV_DWEIGHT_KERNEL_CONV_DWEIGHT_H
+#define MW__ENGINE_KERNELS_CONV_DWEIGHT_KERNEL_CONV_DWEIGHT_H
 
 #include "engine/kernels/conv/kernel_conv.h"
 #include "engine/kernels/pattern_plans.h"
@@ -19,7 +19,7 @@ mw__dweight_parts mw__dweight_parts_of(const mw__planner *planner, const mw__con
 void mw__dweight_plan_sums(mw__planner *planner, const mw__dweight_parts *parts, uint32_t partial,
                            const mw__conv_dweight_match *match);
 
-/* The row "packed" of the choice, in kernel_conv_dweight_packed.c; subject: a match. */
+/* The row "packed" of the choice, in dweight_packed.c; subject: a match. */
 const char *mw__conv_dweight_packed_declines(const void *match);
 mw_status mw__plan_conv_dweight_packed(mw__planner *planner, const mw__conv_dweight_match *match, mw_error *err);
 /* Whether in the form for chips both products add in the order of that file. */

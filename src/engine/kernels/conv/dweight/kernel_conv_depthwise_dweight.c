@@ -8,8 +8,8 @@
  * In the form for chips each example has a gradient of its own, a product of dy with the columns of x, and the lanes of
  * planes as they lie are those of that product. */
 #include "base/number/integer.h"
+#include "engine/kernels/conv/dweight/kernel_conv_dweight.h"
 #include "engine/kernels/conv/kernel_conv_depthwise.h"
-#include "engine/kernels/conv/kernel_conv_dweight.h"
 #include "engine/kernels/reduce/simd_reduce.h"
 
 #include <string.h>

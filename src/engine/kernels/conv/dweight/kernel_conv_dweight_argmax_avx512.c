@@ -6,7 +6,7 @@
  *     dweight[o][row][..] = sum over listed e of d[e] frame[at[e] + row ..] */
 #include "base/number/integer.h"
 #include "engine/kernels/common_avx512.h"
-#include "engine/kernels/conv/kernel_conv_dweight.h"
+#include "engine/kernels/conv/dweight/kernel_conv_dweight.h"
 #include "engine/kernels/pattern_avx512.h"
 #include "engine/kernels/pool/kernel_pool_argmax_avx512.h"
 

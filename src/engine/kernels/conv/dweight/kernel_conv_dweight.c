@@ -5,7 +5,7 @@
  *
  * The operations that it stands for are a convolution over transposed operands and a sum, which add the same products
  * in another order: results agree to rounding, not to the bit. */
-#include "engine/kernels/conv/kernel_conv_dweight.h"
+#include "engine/kernels/conv/dweight/kernel_conv_dweight.h"
 #include "base/number/integer.h"
 #include "engine/kernels/conv/kernel_conv_direct.h"
 #include "engine/kernels/implementation.h"
