@@ -238,7 +238,7 @@ mw_status mw_tokenizer_encode(const mw_tokenizer *tokenizer, const char *text, s
     const mw_encode_options o = options != NULL ? *options : mw_encode_defaults();
     const mw_allocator *allocator = tokenizer->arena.allocator;
     encoding e = {.t = tokenizer,
-                  .text = text,
+                  .text = size > 0 ? text : "",
                   .size = size,
                   .special_too = !o.special_as_text,
                   .words = {.allocator = allocator, .err = err},

@@ -54,13 +54,11 @@ static mw_status count_word(mw__bpe_word_counts *c, const char *text, size_t siz
 mw_status mw__bpe_word_counts_add(mw__bpe_word_counts *counts, mw__scanner *scan, const char *text, size_t size,
                                   mw_error *err)
 {
-    const char *const end = text + size;
-    for (const char *at = text; at < end;) {
-        const size_t word = scan(at, end);
+    for (size_t at = 0, word; at < size; at += word) {
+        word = scan(text + at, text + size);
         if (word > INT32_MAX || counts->count == INT32_MAX)
             return mw__fail(err, MW_ERROR_UNSUPPORTED, "a text of words beyond 2^31 bytes, or of as many words");
-        MW_TRY(count_word(counts, at, word, err));
-        at += word;
+        MW_TRY(count_word(counts, text + at, word, err));
     }
     return MW_OK;
 }

@@ -1,304 +1,10 @@
 /* Matrix products: matmul with broadcast batches, and linear. Each partition multiplies its rows of the result; a
  * result of few rows is split by columns instead. F16 operands are widened to fp32 by steps of their own, the product
  * goes to a panel in scratch and is rounded once. I32 wraps around. */
-#include "engine/kernels/gemm/kernel_matmul.h"
-#include "base/number/fp16.h"
-#include "engine/core/buffer.h"
-#include "engine/core/kernel.h"
-#include "engine/core/unpack.h"
-#include "engine/kernels/gemm/gemm_blocked.h"
-#include "engine/kernels/math/math_chip.h"
+#include "engine/kernels/gemm/matmul_block.h"
 #include "engine/kernels/reduce/within.h"
 
 #include <string.h>
-
-#define PANEL      131072 /* floats of an F16 result that wait in scratch: half of the second cache at least */
-#define PANEL_ROWS 32     /* but so many rows at least, as all of B is packed for each panel */
-#define LINE       32     /* fp16 numbers of a cache line */
-#define AHEAD      8192   /* bytes of y that are asked for before they are widened, about */
-#define COLUMNS    64     /* a unit when columns are split, as in mw__units_of */
-
-typedef struct matmul_block {
-    int64_t m, n, k;
-    int64_t ldx, ldy;
-    bool transpose_x, transpose_y, by_columns, has_bias, single; /* one matrix */
-    mw_dtype dtype;
-    mw__gemm_code code;
-    mw__gemm_shape shape;         /* of small_run */
-    size_t panel;                 /* bytes of scratch before those of the product */
-    mw__nd_iter batch;            /* operands: x, y, in matrices times their elements */
-    const mw__codes *codes;       /* of int8 numbers; or NULL */
-    const mw__compressed *packed; /* y, if it stays as it is stored; then there is no buffer of it */
-    bool half_y;                  /* y is read as fp16 and widened in parts */
-    bool turned;                  /* y is read as its transpose, which is kept */
-    mw__loop1 *fed;               /* of what is widened; NULL: as it is */
-    int64_t strip;                /* columns of y that are expanded at a time */
-    size_t strip_at;              /* where in scratch */
-} matmul_block;
-
-typedef struct matmul_piece {
-    const void *x, *y; /* of this matrix */
-    void *out;         /* likewise */
-    int64_t row, rows, column, columns;
-} matmul_piece;
-
-static void multiply_i32(const matmul_block *s, const matmul_piece *piece, const int32_t *bias)
-{
-    const uint32_t *x = piece->x, *y = piece->y;
-    const int64_t step_x = s->transpose_x ? s->ldx : 1, step_y = s->transpose_y ? 1 : s->ldy;
-    for (int64_t i = piece->row; i < piece->row + piece->rows; i++)
-        for (int64_t j = piece->column; j < piece->column + piece->columns; j++) {
-            const uint32_t *a = x + (s->transpose_x ? i : i * s->ldx), *b = y + (s->transpose_y ? j * s->ldy : j);
-            uint32_t sum = bias != NULL ? (uint32_t)bias[j] : 0;
-            for (int64_t p = 0; p < s->k; p++)
-                sum += a[p * step_x] * b[p * step_y];
-            ((uint32_t *)piece->out)[i * s->n + j] = sum;
-        }
-}
-
-static void add_bias(float *c, int64_t ldc, int64_t rows, int64_t columns, const float *bias)
-{
-    for (int64_t i = 0; i < rows; i++, c += ldc)
-        for (int64_t j = 0; j < columns; j++)
-            c[j] += bias[j];
-}
-
-/* From a column on, which is an output channel. */
-static mw__gemm_codes codes_of(const matmul_block *s, int64_t column)
-{
-    if (s->codes == NULL)
-        return (mw__gemm_codes){0};
-    return (mw__gemm_codes){
-        .row_scales = &s->codes->x_scale, .column_scales = s->codes->weight_scales + column, .each_column = true};
-}
-
-/* Rows and columns of one matrix into c. */
-static void multiply_f32(const matmul_block *s, const matmul_piece *piece, const float *bias, float *c, int64_t ldc,
-                         void *scratch)
-{
-    const bool starts = s->code.sums == MW__SUMS_FIXED;
-    const mw__gemm_codes codes = codes_of(s, piece->column);
-    const mw__gemm_shape shape = {.m = piece->rows,
-                                  .n = piece->columns,
-                                  .k = s->k,
-                                  .lda = s->ldx,
-                                  .ldb = s->ldy,
-                                  .ldc = ldc,
-                                  .transpose_a = s->transpose_x,
-                                  .transpose_b = s->transpose_y,
-                                  .start = starts && bias != NULL ? bias + piece->column : NULL,
-                                  .codes = s->codes != NULL ? &codes : NULL};
-    const float *x = (const float *)piece->x + (s->transpose_x ? piece->row : piece->row * s->ldx);
-    const float *y = (const float *)piece->y + (s->transpose_y ? piece->column * s->ldy : piece->column);
-    mw__gemm(&s->code, &shape, x, y, c, scratch);
-    if (bias != NULL && !starts)
-        add_bias(c, ldc, piece->rows, piece->columns, bias + piece->column);
-}
-
-static int64_t panel_rows(int64_t m, int64_t n)
-{
-    const int64_t rows = PANEL / n > PANEL_ROWS ? PANEL / n : PANEL_ROWS;
-    return rows < m ? rows : m;
-}
-
-/* Through a panel of fp32 rows, each value rounded once. */
-static void multiply_f16(const matmul_block *s, const matmul_piece *whole, const float *bias, void *scratch)
-{
-    float *panel = scratch;
-    const int64_t most = panel_rows(s->m, s->n);
-    for (int64_t row = 0; row < whole->rows; row += most) {
-        matmul_piece part = *whole;
-        part.row += row;
-        part.rows = whole->rows - row < most ? whole->rows - row : most;
-        multiply_f32(s, &part, bias, panel, part.columns, (char *)scratch + s->panel);
-        for (int64_t i = 0; i < part.rows; i++)
-            mw__tile_store(part.out, MW_F16, (part.row + i) * s->n + part.column, part.columns,
-                           panel + i * part.columns);
-    }
-}
-
-static void multiply_piece(const matmul_block *s, const matmul_piece *piece, const void *bias, void *scratch)
-{
-    if (s->dtype == MW_I32)
-        multiply_i32(s, piece, bias);
-    else if (s->dtype == MW_F16)
-        multiply_f16(s, piece, bias, scratch);
-    else
-        multiply_f32(s, piece, bias, (float *)piece->out + piece->row * s->n + piece->column, s->n, scratch);
-}
-
-/* Elements [from, from + count) of y. `ahead`: how far what is widened later lies behind them, in bytes: each strip is
- * multiplied before the next is read, which some processors do not fetch by themselves. */
-static void expand_elements(const matmul_block *s, const void *y, int64_t from, int64_t count, int64_t ahead,
-                            float *out)
-{
-    if (s->packed != NULL) {
-        mw__unpack(s->code.level, s->packed, from, count, out);
-        return;
-    }
-    for (int64_t i = 0, here; i < count; i += here) { /* in the first cache until it is fed */
-        here = count - i < MW__TILE ? count - i : MW__TILE;
-        for (int64_t at = 0; at < here; at += LINE)
-            mw__kernel_prefetch((const uint16_t *)y + from + i + at, ahead);
-        mw__fp16_to_float_n(out + i, (const uint16_t *)y + from + i, (size_t)here);
-        if (s->fed != NULL)
-            s->fed(out + i, out + i, here, 0, 0);
-    }
-}
-
-/* So many rows of y, of which `count` columns are widened, are about AHEAD; whole rows follow each other. */
-static int64_t rows_ahead(const matmul_block *s, int64_t count)
-{
-    return count == s->n ? AHEAD : (AHEAD / (2 * count) + 1) * s->n * 2;
-}
-
-/* Columns [from, from + count) of y, which lie as y does. */
-static void expand_strip(const matmul_block *s, const void *y, int64_t from, int64_t count, float *strip)
-{
-    if (s->transpose_y) {
-        expand_elements(s, y, from * s->k, count * s->k, AHEAD, strip);
-        return;
-    }
-    for (int64_t p = 0; p < s->k; p++)
-        expand_elements(s, y, p * s->n + from, count, rows_ahead(s, count), strip + p * count);
-}
-
-/* A strip of columns after the other: their sums do not depend on each other. The last takes what would be less than a
- * strip with it, so that it is computed by the code for as many. */
-static void multiply_strips(const matmul_block *s, const matmul_piece *piece, const void *bias, void *scratch)
-{
-    float *strip = (float *)(void *)((char *)scratch + s->strip_at);
-    const int64_t end = piece->column + piece->columns;
-    for (int64_t at = piece->column, count; at < end; at += count) {
-        count = end - at < 2 * s->strip ? end - at : s->strip;
-        expand_strip(s, piece->y, at, count, strip);
-        matmul_block one = *s;
-        const mw__codes codes =
-            s->codes != NULL ? (mw__codes){s->codes->x_scale, s->codes->weight_scales + at} : (mw__codes){0};
-        one.codes = s->codes != NULL ? &codes : NULL;
-        one.ldy = s->transpose_y ? s->k : count;
-        matmul_piece part = *piece;
-        part.y = strip;
-        part.out = (float *)piece->out + at;
-        part.column = 0;
-        part.columns = count;
-        multiply_piece(&one, &part, bias != NULL ? (const float *)bias + at : NULL, scratch);
-    }
-}
-
-/* What mw__gemm would sum as a vector. */
-static bool is_row(const matmul_block *s, int64_t rows) { return s->m == 1 || (rows == 1 && s->code.kernel == NULL); }
-
-/* One row: strips of y's rows, which lie behind each other. */
-static void multiply_row(const matmul_block *s, const matmul_piece *piece, const float *bias, float *strip)
-{
-    const float *x = (const float *)piece->x + piece->row * s->ldx;
-    float *const out = (float *)piece->out + piece->row * s->n + piece->column;
-    memset(out, 0, (size_t)piece->columns * sizeof *out);
-    for (int64_t p = 0, rows; p < s->k; p += rows) {
-        rows = s->k - p < s->strip ? s->k - p : s->strip;
-        if (piece->columns == s->n)
-            expand_elements(s, piece->y, p * s->n, rows * s->n, AHEAD, strip);
-        for (int64_t r = 0; piece->columns < s->n && r < rows; r++)
-            expand_elements(s, piece->y, (p + r) * s->n + piece->column, piece->columns, rows_ahead(s, piece->columns),
-                            strip + r * piece->columns);
-        mw__gemm_row_add(s->code.level, piece->columns, rows, x + p, strip, out);
-    }
-    if (bias != NULL)
-        add_bias(out, s->n, 1, piece->columns, bias + piece->column);
-}
-
-#define WIDTH 1024 /* columns of a block of y */
-
-/* Blocks of y as mw__gemm sums them: MW__GEMM_DEPTH rows, whose sums are added. Rows of fp16 are read as they lie. */
-static void multiply_deep(const matmul_block *s, const matmul_piece *piece, const float *bias, void *scratch)
-{
-    float *const block = (float *)(void *)((char *)scratch + s->strip_at), *const sums = block + MW__GEMM_DEPTH * WIDTH;
-    const float *x = (const float *)piece->x + piece->row * s->ldx;
-    float *const out = (float *)piece->out + piece->row * s->n;
-    const int64_t end = piece->column + piece->columns;
-    for (int64_t at = piece->column, n; at < end; at += n) {
-        n = end - at < WIDTH ? end - at : WIDTH;
-        for (int64_t p = 0, k; p < s->k; p += k) {
-            k = s->k - p < MW__GEMM_DEPTH ? s->k - p : MW__GEMM_DEPTH;
-            for (int64_t r = 0; r < k; r++)
-                expand_elements(s, piece->y, (p + r) * s->n + at, n, rows_ahead(s, n), block + r * n);
-            const mw__gemm_shape shape = {
-                .m = piece->rows, .n = n, .k = k, .lda = s->ldx, .ldb = n, .ldc = p > 0 ? n : s->n};
-            mw__gemm(&s->code, &shape, x + p, block, p > 0 ? sums : out + at, scratch);
-            for (int64_t i = 0; p > 0 && i < piece->rows; i++)
-                MW__VECTORIZE for (int64_t j = 0; j < n; j++) out[i * s->n + at + j] += sums[i * n + j];
-        }
-        if (bias != NULL)
-            add_bias(out + at, s->n, piece->rows, n, bias + at);
-    }
-}
-
-/* One row times a transposed y of fp16, which the product's code widens in registers. */
-static void multiply_half(const matmul_block *s, const matmul_piece *piece, const float *bias)
-{
-    const float *x = (const float *)piece->x + piece->row * s->ldx;
-    float *out = (float *)piece->out + piece->row * s->n + piece->column;
-    s->code.half_dots(piece->columns, s->k, x, (const uint16_t *)piece->y + piece->column * s->k, s->k, out);
-    if (bias != NULL)
-        add_bias(out, s->n, 1, piece->columns, bias + piece->column);
-}
-
-/* y in parts. */
-static void multiply_parts(const matmul_block *s, const matmul_piece *piece, const void *bias, void *scratch)
-{
-    if (s->half_y && s->transpose_y && s->m == 1 && s->fed == NULL && s->code.half_dots != NULL)
-        multiply_half(s, piece, bias);
-    else if (!s->half_y || s->transpose_y)
-        multiply_strips(s, piece, bias, scratch);
-    else if (is_row(s, piece->rows))
-        multiply_row(s, piece, bias, (float *)(void *)((char *)scratch + s->strip_at));
-    else
-        multiply_deep(s, piece, bias, scratch);
-}
-
-/* Rows of one F32 product: nothing but the product's code is called. */
-static void small_run(const mw__kernel_call *call)
-{
-    const matmul_block *s = call->block;
-    mw__gemm_shape shape = s->shape;
-    shape.m = call->end - call->begin;
-    const float *x = (const float *)call->in[0] + call->begin * (s->transpose_x ? 1 : s->ldx);
-    mw__gemm(&s->code, &shape, x, call->in[1], (float *)call->out[0] + call->begin * s->n, call->scratch);
-}
-
-static void matmul_run(const mw__kernel_call *call)
-{
-    const matmul_block *s = call->block;
-    const bool packed = s->packed != NULL, strips = packed || s->half_y;
-    const void *bias = s->has_bias ? call->in[packed ? 1 : 2] : NULL;
-    const size_t wide = sizeof(float), size = mw__dtype_size(s->dtype); /* operands are 4 bytes: fp32 or int32 */
-    if (s->by_columns) {
-        const int64_t begin = call->begin * COLUMNS, end = call->end * COLUMNS < s->n ? call->end * COLUMNS : s->n;
-        const matmul_piece all = {.x = call->in[0],
-                                  .y = packed ? NULL : call->in[1],
-                                  .out = call->out[0],
-                                  .rows = s->m,
-                                  .column = begin,
-                                  .columns = end - begin};
-        (strips ? multiply_parts : multiply_piece)(s, &all, bias, call->scratch);
-        return;
-    }
-    for (int64_t at = call->begin; at < call->end;) {
-        const int64_t matrix = at / s->m, row = at % s->m;
-        const int64_t rows = call->end - at < s->m - row ? call->end - at : s->m - row;
-        mw__nd_position position;
-        mw__nd_position_seek(&s->batch, &position, matrix);
-        const matmul_piece part = {.x = (const char *)call->in[0] + (size_t)position.offset[0] * wide,
-                                   .y = packed ? NULL : (const char *)call->in[1] + (size_t)position.offset[1] * wide,
-                                   .out = (char *)call->out[0] + (size_t)(matrix * s->m * s->n) * size,
-                                   .row = row,
-                                   .rows = rows,
-                                   .columns = s->n};
-        (strips ? multiply_parts : multiply_piece)(s, &part, bias, call->scratch);
-        at += rows;
-    }
-}
 
 /* ---- planning ---- */
 
@@ -344,7 +50,7 @@ static void promote(operands *o)
 }
 
 /* Rows of x are rows of the result: x has the result's batches, or there are none. */
-static bool rows_match(const operands *o, const matmul_block *s)
+static bool rows_match(const operands *o, const mw__matmul_block *s)
 {
     return !s->transpose_x && mw_shape_count(batch_of(o->sx)) == mw_shape_count(batch_of(o->sr));
 }
@@ -354,11 +60,11 @@ static bool rows_match(const operands *o, const matmul_block *s)
  * a transposed x are those of a weight, whose update goes on with them. */
 #define COLUMNS_GAIN 131072.0 /* bytes */
 
-static bool prefers_columns(const matmul_block *s, int64_t partitions)
+static bool prefers_columns(const mw__matmul_block *s, int64_t partitions)
 {
-    const int64_t units = s->n / COLUMNS;
+    const int64_t units = s->n / MW__MATMUL_COLUMNS;
     const double m = (double)s->m, n = (double)s->n, saved = (double)s->k * (n - m);
-    return partitions > 1 && !s->transpose_x && s->n % COLUMNS == 0 &&
+    return partitions > 1 && !s->transpose_x && s->n % MW__MATMUL_COLUMNS == 0 &&
            (units % partitions == 0 || units >= 8 * partitions) && saved > 2.0 * m * n &&
            saved * sizeof(float) >= COLUMNS_GAIN;
 }
@@ -372,12 +78,12 @@ static bool prefers_columns(const matmul_block *s, int64_t partitions)
 #define WIDENED_READS 2       /* products that read it, at most */
 #define WIDENED_KEPT  1048576 /* elements that stay */
 
-static bool is_kept(const mw__planner *planner, const operands *o, const matmul_block *s)
+static bool is_kept(const mw__planner *planner, const operands *o, const mw__matmul_block *s)
 {
     return mw__plan_reads(planner, o->y) > WIDENED_READS && s->n * s->k <= WIDENED_KEPT;
 }
 
-static bool widens_in_parts(const matmul_block *s)
+static bool widens_in_parts(const mw__matmul_block *s)
 {
     return s->single && s->packed == NULL && s->dtype == MW_F32 && s->m <= WIDENED_ROWS && s->k > 0 &&
            (s->m == 1 || !s->transpose_x) && s->n * s->k >= WIDENED_LEAST && s->n > 1 && s->code.sgemm == NULL &&
@@ -386,7 +92,7 @@ static bool widens_in_parts(const matmul_block *s)
 
 #define TURNED_READS 8 /* operands that y is, at least: as of the steps of a recurrent net */
 
-static bool is_turned(const mw__planner *planner, const operands *o, const matmul_block *s)
+static bool is_turned(const mw__planner *planner, const operands *o, const mw__matmul_block *s)
 {
     return s->transpose_y && s->single && s->dtype == MW_F32 && s->packed == NULL && s->codes == NULL && !s->half_y &&
            o->sy.rank == 2 && mw__plan_reads(planner, o->y) >= TURNED_READS &&
@@ -411,7 +117,7 @@ uint32_t mw__plan_turned_matrix(mw__planner *planner, const mw_tensor *y, int64_
     return *kept;
 }
 
-static void fill_block(mw__planner *planner, const operands *o, matmul_block *s)
+static void fill_block(mw__planner *planner, const operands *o, mw__matmul_block *s)
 {
     const mw_shape sx = o->sx, sy = o->sy, sr = o->sr;
     s->dtype = mw__dtype_of(o->result);
@@ -428,7 +134,7 @@ static void fill_block(mw__planner *planner, const operands *o, matmul_block *s)
     }
     const int64_t partitions = mw__plan_partitions(planner), batches = mw__nd_iter_count(&s->batch);
     s->single = batches == 1;
-    s->by_columns = s->single && s->n >= COLUMNS &&
+    s->by_columns = s->single && s->n >= MW__MATMUL_COLUMNS &&
                     (mw__units_of(planner, MW_SHAPE(s->m, s->n)).elements != s->n || prefers_columns(s, partitions));
     const int64_t share = (s->m * batches + partitions - 1) / partitions;
     const int64_t rows = s->by_columns || share > s->m ? s->m : share;
@@ -458,14 +164,14 @@ double mw__product_cost(double bytes, double flops) { return 20.0 + (bytes > flo
 
 static const char *integers_decline(const void *subject)
 {
-    const matmul_block *s = subject;
+    const mw__matmul_block *s = subject;
     return s->dtype == MW_I32 ? NULL : "no integers";
 }
 
 /* What no BLAS is worth: nothing but the product's code is called. */
 static const char *rows_decline(const void *subject)
 {
-    const matmul_block *s = subject;
+    const mw__matmul_block *s = subject;
     if (s->packed != NULL)
         return "the weight stays as it is stored";
     if (s->codes != NULL)
@@ -479,12 +185,12 @@ static const char *rows_decline(const void *subject)
                : "not one fp32 product by rows, without a bias";
 }
 
-static mw__kernel *choose_run(mw__planner *planner, const matmul_block *s)
+static mw__kernel *choose_run(mw__planner *planner, const mw__matmul_block *s)
 {
     static const mw__implementation rows[] = {
-        {.name = "integers", .declines = integers_decline, .run = matmul_run},
-        {.name = "rows", .declines = rows_decline, .run = small_run},
-        {.name = "any", .run = matmul_run},
+        {.name = "integers", .declines = integers_decline, .run = mw__matmul_run},
+        {.name = "rows", .declines = rows_decline, .run = mw__matmul_small_run},
+        {.name = "any", .run = mw__matmul_run},
     };
     return mw__plan_implementation(planner, MW__IMPLEMENTATIONS(rows), s)->run;
 }
@@ -502,21 +208,22 @@ bool mw__product_takes_packed(const mw__op *op)
 #define STRIP_ROW  8192 /* of one row of x: the first */
 #define TURN       8    /* columns, or rows, that its code takes at once, or twice as many */
 
-static void choose_strip(const mw__planner *planner, matmul_block *s)
+static void choose_strip(const mw__planner *planner, mw__matmul_block *s)
 {
     /* each partition expands its own columns; the sums of this code are the same however they are split */
-    s->by_columns = s->by_columns || (s->code.kernel != NULL && s->n >= COLUMNS && mw__plan_partitions(planner) > 1);
+    s->by_columns =
+        s->by_columns || (s->code.kernel != NULL && s->n >= MW__MATMUL_COLUMNS && mw__plan_partitions(planner) > 1);
     if (s->half_y && (s->m == 1 || !s->transpose_y)) { /* of the former columns, of the latter rows */
         const int64_t width = s->transpose_y ? s->k : s->n, turns = STRIP_ROW / width / TURN;
         s->strip = TURN * (turns > 1 ? turns : 1);
         return;
     }
-    const int64_t columns = (s->half_y ? STRIP_HALF : STRIP) / s->k / COLUMNS * COLUMNS;
-    s->strip = columns > COLUMNS ? columns : COLUMNS;
+    const int64_t columns = (s->half_y ? STRIP_HALF : STRIP) / s->k / MW__MATMUL_COLUMNS * MW__MATMUL_COLUMNS;
+    s->strip = columns > MW__MATMUL_COLUMNS ? columns : MW__MATMUL_COLUMNS;
     s->strip = s->strip < s->n ? s->strip : s->n;
 }
 
-static size_t product_scratch(matmul_block *s)
+static size_t product_scratch(mw__matmul_block *s)
 {
     if (s->dtype == MW_I32)
         return 0;
@@ -524,19 +231,19 @@ static size_t product_scratch(matmul_block *s)
     s->strip_at = (bytes + 63) / 64 * 64;
     const int64_t most = 2 * s->strip < s->n ? 2 * s->strip : s->n;
     if (s->half_y && !s->transpose_y) {
-        const int64_t row = s->strip * s->n, deep = s->m > 1 ? (MW__GEMM_DEPTH + s->m) * WIDTH : 0;
+        const int64_t row = s->strip * s->n, deep = s->m > 1 ? (MW__GEMM_DEPTH + s->m) * MW__MATMUL_WIDTH : 0;
         return s->strip_at + (size_t)(row > deep ? row : deep) * sizeof(float);
     }
     return s->packed != NULL || s->half_y ? s->strip_at + (size_t)(most * s->k) * sizeof(float) : bytes;
 }
 
 /* A matrix times a column, whose sums do not depend on their neighbors. */
-static bool is_column(const matmul_block *s)
+static bool is_column(const mw__matmul_block *s)
 {
     return s->n == 1 && !s->by_columns && s->code.kernel == NULL && s->code.sgemm == NULL && s->dtype == MW_F32;
 }
 
-static const struct mw__factors *factors_of(mw__planner *planner, const operands *o, const matmul_block *s)
+static const struct mw__factors *factors_of(mw__planner *planner, const operands *o, const mw__matmul_block *s)
 {
     struct mw__factors *factors = mw__plan_block(planner, sizeof *factors);
     if (factors != NULL)
@@ -544,7 +251,7 @@ static const struct mw__factors *factors_of(mw__planner *planner, const operands
     return factors;
 }
 
-static void plan_product(mw__planner *planner, const mw__op *op, const operands *o, matmul_block *s)
+static void plan_product(mw__planner *planner, const mw__op *op, const operands *o, mw__matmul_block *s)
 {
     const bool half = s->dtype == MW_F16;
     const int64_t batches = mw__nd_iter_count(&s->batch), rows = batches * s->m;
@@ -561,16 +268,16 @@ static void plan_product(mw__planner *planner, const mw__op *op, const operands 
     const double flops = 2.0 * (double)rows * (double)s->n * (double)s->k;
     const double bytes = 4.0 * ((double)mw__count_of(o->x) + (double)mw__count_of(o->y)) +
                          (double)size * (double)mw__count_of(o->result);
-    const int64_t units = s->by_columns ? (s->n + COLUMNS - 1) / COLUMNS : rows;
+    const int64_t units = s->by_columns ? (s->n + MW__MATMUL_COLUMNS - 1) / MW__MATMUL_COLUMNS : rows;
     mw__step *step =
         mw__plan_step(planner, choose_run(planner, s), op->row->name, units, mw__product_cost(bytes, flops));
     step->block = s;
-    if (step->run == small_run && s->code.sums == MW__SUMS_FREE)
+    if (step->run == mw__matmul_small_run && s->code.sums == MW__SUMS_FREE)
         step->fusion.kind = MW__STEP_PRODUCT, step->fusion.as.factors = factors_of(planner, o, s);
     step->report.flops = s->dtype == MW_I32 ? 0.0 : flops;
     if (s->code.sgemm != NULL && mw__blas_splits())
         step->grain = s->by_columns ? units : s->m;
-    s->panel = half ? ((size_t)(panel_rows(s->m, s->n) * s->n) * sizeof(float) + 63) / 64 * 64 : 0;
+    s->panel = half ? ((size_t)(mw__matmul_panel_rows(s->m, s->n) * s->n) * sizeof(float) + 63) / 64 * 64 : 0;
     step->scratch = product_scratch(s);
     step->span = batches > 1 ? s->m : is_column(s) ? 1 : 0;
     if (!s->by_columns && rows_match(o, s))
@@ -585,7 +292,7 @@ static void plan_product(mw__planner *planner, const mw__op *op, const operands 
     if (s->by_columns && s->m > 1)
         mw__step_write(planner, step, out, MW__WHOLE, 0);
     else
-        mw__step_write(planner, step, out, MW__ROWS, (size_t)(s->by_columns ? COLUMNS : s->n) * size);
+        mw__step_write(planner, step, out, MW__ROWS, (size_t)(s->by_columns ? MW__MATMUL_COLUMNS : s->n) * size);
 }
 
 static mw_status plan_matmul(mw__planner *planner, const mw__op *op, operands *o, bool transpose_x, bool transpose_y,
@@ -599,7 +306,7 @@ static mw_status plan_matmul(mw__planner *planner, const mw__op *op, operands *o
         return mw__fail(err, MW_ERROR_UNSUPPORTED, "%s: a rank-1 operand with rank %d needs rank %d inside",
                         mw__op_subject(op, subject, sizeof subject), MW_RANK_MAX, o->sr.rank);
     }
-    matmul_block *block = mw__plan_block(planner, sizeof *block);
+    mw__matmul_block *block = mw__plan_block(planner, sizeof *block);
     if (block == NULL || mw__count_of(o->result) == 0)
         return mw__plan_check(planner, err);
     block->transpose_x = transpose_x, block->transpose_y = transpose_y;
