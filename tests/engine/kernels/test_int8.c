@@ -33,7 +33,8 @@ static int64_t wanted_at(const uint8_t *x, const int32_t *offset, const int8_t *
     return sum;
 }
 
-static void check_tile(const mw__int8_code *code, int rows, int64_t depth, int u, int v)
+/* Of the first `vectors` of a tile. */
+static void check_tile(const mw__int8_code *code, int rows, int vectors, int64_t depth, int u, int v)
 {
     static uint8_t x[DEPTH * SPAN];
     static int8_t s[DEPTH * MW__INT8_ROWS_MOST * 4];
@@ -46,9 +47,9 @@ static void check_tile(const mw__int8_code *code, int rows, int64_t depth, int u
         for (int r = 0; r < rows; r++)
             mw__int8_panel_put(code, rows, k, r, s + (k * rows + r) * 4, panel);
     }
-    (rows == 1 ? code->one : code->tile)(x, offset, depth, panel, sums);
+    (rows == 1 ? code->one : code->tile[vectors - 1])(x, offset, depth, panel, sums);
     for (int r = 0; r < rows; r++)
-        for (int lane = 0; lane < code->lanes; lane++) {
+        for (int lane = 0; lane < code->lanes / code->vectors * vectors; lane++) {
             const int64_t wanted = wanted_at(x, offset, s, depth, rows, r, lane);
             check_note(sums[r * code->lanes + lane] == wanted, __FILE__, __LINE__, "%s: %d, not %lld", code->name,
                        sums[r * code->lanes + lane], (long long)wanted);
@@ -61,11 +62,12 @@ static void test_sums_of_tiles_are_exact_by_every_instruction_set(void)
         const mw__int8_code *code = mw__int8_tiles_at(i);
         CHECK(code->rows <= MW__INT8_ROWS_MOST && code->lanes <= MW__INT8_LANES_MOST);
         for (int64_t depth = 0; depth <= DEPTH; depth++) {
-            check_tile(code, code->rows, depth, -1, -1);
-            check_tile(code, 1, depth, -1, -1);
+            for (int vectors = 1; vectors <= code->vectors; vectors++)
+                check_tile(code, code->rows, vectors, depth, -1, -1);
+            check_tile(code, 1, code->vectors, depth, -1, -1);
         }
-        check_tile(code, code->rows, DEPTH, 255, 0x80); /* pairs of these leave 16 bits */
-        check_tile(code, code->rows, DEPTH, 255, 0x7f);
+        check_tile(code, code->rows, code->vectors, DEPTH, 255, 0x80); /* pairs of these leave 16 bits */
+        check_tile(code, code->rows, code->vectors, DEPTH, 255, 0x7f);
     }
 }
 
@@ -116,6 +118,15 @@ static const product_case cases[] = {
     {"real results", 2, 1, 8, 11, 1, {7, 9}, {3, 3}, PLAIN, .x_type = MW_U8, .weight_type = MW_I8, .y_type = MW_F32, .x_zero = 100, .bias = true},
     {"one pixel", 2, 2, 40, 70, 1, {1, 1}, {1, 1}, PLAIN, BYTES, .bias = true},
     {"many outputs", 2, 1, 64, 130, 1, {7, 7}, {3, 3}, PLAIN, .before = {1, 1}, .after = {1, 1}, BYTES, .bias = true},
+    {"small images", 2, 5, 24, 70, 1, {4, 4}, {3, 3}, PLAIN, .before = {1, 1}, .after = {1, 1}, BYTES, .bias = true},
+    {"small images by 2", 2, 7, 20, 40, 1, {5, 7}, {3, 3}, .stride = {2, 2}, .dilation = {1, 1}, .before = {1, 1}, .after = {1, 1}, SIGNS, .relu = true},
+    {"small images, zeros", 2, 9, 8, 33, 1, {3, 3}, {3, 3}, PLAIN, .before = {1, 1}, .after = {1, 1}, BYTES, .weight_zero = 4},
+    {"small images, 1x1", 2, 6, 12, 19, 1, {3, 5}, {1, 1}, PLAIN, BYTES, .bias = true},
+    {"small images, real", 2, 4, 8, 50, 1, {2, 6}, {3, 3}, PLAIN, .before = {1, 1}, .after = {1, 1}, .x_type = MW_I8, .weight_type = MW_I8, .y_type = MW_F32, .x_zero = 7},
+    {"small images in groups", 2, 3, 16, 64, 2, {4, 4}, {3, 3}, PLAIN, .before = {1, 1}, .after = {1, 1}, BYTES},
+    {"one output of several images", 2, 11, 5, 1, 1, {3, 4}, {2, 2}, PLAIN, BYTES, .bias = true},
+    {"small spaces", 3, 4, 8, 30, 1, {3, 2, 4}, {3, 3, 3}, PLAIN, .before = {1, 1, 1}, .after = {1, 1, 1}, SIGNS, .bias = true},
+    {"lines of several examples", 1, 8, 12, 20, 1, {7}, {5}, PLAIN, .before = {2}, .after = {2}, BYTES},
     {"one row", 0, 1, 129, 65, 1, BYTES, .bias = true},
     {"few rows", 0, 3, 64, 48, 1, SIGNS, .bias = true, .relu = true},
     {"rows", 0, 75, 50, 101, 1, BYTES, .bias = true},

@@ -19,9 +19,10 @@ typedef void mw__int8_tile(const uint8_t *x, const int32_t *offset, int64_t dept
 
 typedef struct mw__int8_code {
     const char *name;
-    int rows, lanes;           /* of a tile */
-    bool wide;                 /* panels have the two even numbers of a quad as 16 bits, then the odd ones */
-    mw__int8_tile *tile, *one; /* one: of panels with a single row */
+    int rows, lanes, vectors; /* of a tile */
+    bool wide;                /* panels have the two even numbers of a quad as 16 bits, then the odd ones */
+    mw__int8_tile *tile[3];   /* [vectors]: of that many and one of its vectors, whose rows lie alike */
+    mw__int8_tile *one;       /* of panels with a single row */
 } mw__int8_code;
 
 /* The processor's best one that a level may use. */
@@ -46,9 +47,15 @@ typedef struct mw__int8_finish {
     int32_t zero;
 } mw__int8_finish;
 
-/* count results at `out`, by the same three numbers. */
-typedef void mw__int8_finish_line(const mw__int8_finish *finish, const int32_t *sums, int64_t count, int32_t add,
-                                  float scale, float shift, void *out);
+/* Rows of `count` sums as results; by three numbers for each row. */
+typedef struct mw__int8_rows {
+    int64_t rows, count, step; /* step: between rows of sums */
+    const int32_t *add;
+    const float *scale, *shift;
+    size_t out_step; /* in bytes */
+} mw__int8_rows;
+typedef void mw__int8_finish_rows(const mw__int8_finish *finish, const int32_t *sums, const mw__int8_rows *r,
+                                  void *out);
 /* By three numbers for each lane; add[i] - by u[i] is what is added. */
 typedef struct mw__int8_lanes {
     const int32_t *add, *u; /* u: 0 to 255 */
@@ -101,7 +108,7 @@ mw_status mw__int8_plan_pool(mw__planner *planner, const mw__int8_pool_match *ma
 /* Why there is no plan for the shapes of a convolution; NULL: there is one. */
 const char *mw__int8_conv_declines(const mw__op *conv);
 
-mw__int8_finish_line *mw__int8_line_of(mw__level level);
+mw__int8_finish_rows *mw__int8_rows_of(mw__level level);
 mw__int8_finish_lanes *mw__int8_lanes_of(mw__level level);
 
 #endif

@@ -35,10 +35,15 @@ MW__INLINE void line_body(const mw__int8_finish *finish, const int32_t *sums, in
     for (int64_t i = 0; i < count; i++)
         codes[i] = (uint8_t)(code_of((float)sum_of(sums[i], add, 0) * scale + shift, low, high) + zero);
 }
-MW__BASE_AVX2(line,
-              (const mw__int8_finish *finish, const int32_t *sums, int64_t count, int32_t add, float scale, float shift,
-               void *out),
-              (finish, sums, count, add, scale, shift, out))
+
+MW__INLINE void rows_body(const mw__int8_finish *finish, const int32_t *sums, const mw__int8_rows *r, void *out)
+{
+    for (int64_t i = 0; i < r->rows; i++)
+        line_body(finish, sums + i * r->step, r->count, r->add[i], r->scale[i], r->shift[i],
+                  (char *)out + (size_t)i * r->out_step);
+}
+MW__BASE_AVX2(rows, (const mw__int8_finish *finish, const int32_t *sums, const mw__int8_rows *r, void *out),
+              (finish, sums, r, out))
 
 MW__INLINE void lanes_body(const mw__int8_finish *finish, const int32_t *sums, int64_t count,
                            const mw__int8_lanes *lanes, int32_t by, void *out)
@@ -63,13 +68,13 @@ MW__BASE_AVX2(lanes,
                int32_t by, void *out),
               (finish, sums, count, lanes, by, out))
 
-mw__int8_finish_line *mw__int8_line_of(mw__level level)
+mw__int8_finish_rows *mw__int8_rows_of(mw__level level)
 {
 #if MW_HAVE_AVX512
     if (level == MW__LEVEL_AVX512)
-        return mw__int8_line_avx512;
+        return mw__int8_rows_avx512;
 #endif
-    return MW__DISPATCH(line, level);
+    return MW__DISPATCH(rows, level);
 }
 
 mw__int8_finish_lanes *mw__int8_lanes_of(mw__level level)

@@ -38,7 +38,7 @@ static void one_plain(const uint8_t *x, const int32_t *offset, int64_t depth, co
     plain_rows(1, x, offset, depth, panel, sums);
 }
 
-static const mw__int8_code plain = {"plain", PLAIN_ROWS, PLAIN_LANES, false, tile_plain, one_plain};
+static const mw__int8_code plain = {"plain", PLAIN_ROWS, PLAIN_LANES, 1, false, {tile_plain}, one_plain};
 
 /* ---- AVX2 ---- */
 
@@ -75,8 +75,9 @@ enum { NARROW_ROWS = 4, NARROW_LANES = 16 };
 #define DOT(sum, u, s) _mm256_dpbusd_avx_epi32(sum, u, s)
 #include "engine/kernels/int8/int8_tile.def"
 
-static const mw__int8_code of_avx2 = {"avx2", NARROW_ROWS, NARROW_LANES, true, tile_avx2, one_avx2};
-static const mw__int8_code of_avx2_dots = {"avx2.vnni", NARROW_ROWS, NARROW_LANES, false, tile_dots, one_dots};
+static const mw__int8_code of_avx2 = {"avx2", NARROW_ROWS, NARROW_LANES, 2, true, {tile_1_avx2, tile_2_avx2}, one_avx2};
+static const mw__int8_code of_avx2_dots = {"avx2.vnni", NARROW_ROWS, NARROW_LANES, 2, false, {tile_1_dots, tile_2_dots},
+                                           one_dots};
 #endif
 
 /* ---- the choice ---- */

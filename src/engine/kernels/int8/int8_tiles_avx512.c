@@ -1,4 +1,5 @@
 /* Tiles of products of codes with AVX-512, with VNNI and without. */
+#include "base/number/integer.h"
 #include "engine/kernels/common_avx512.h"
 #include "engine/kernels/int8/int8_tiles.h"
 
@@ -32,8 +33,10 @@ enum { DOT_ROWS = 8, DOT_LANES = 48, WIDE_ROWS = 8, WIDE_LANES = 32 };
 #define MADD(sum, x16, y) _mm512_add_epi32(sum, _mm512_madd_epi16(x16, y))
 #include "engine/kernels/int8/int8_tile.def"
 
-const mw__int8_code mw__int8_avx512_dots = {"avx512.vnni", DOT_ROWS, DOT_LANES, false, tile_wide_dots, one_wide_dots};
-const mw__int8_code mw__int8_avx512 = {"avx512", WIDE_ROWS, WIDE_LANES, true, tile_wide, one_wide};
+const mw__int8_code mw__int8_avx512_dots = {
+    "avx512.vnni", DOT_ROWS, DOT_LANES, 3, false, {tile_1_wide_dots, tile_2_wide_dots, tile_3_wide_dots},
+    one_wide_dots};
+const mw__int8_code mw__int8_avx512 = {"avx512", WIDE_ROWS, WIDE_LANES, 2, true, {tile_1_wide, tile_2_wide}, one_wide};
 
 /* ---- results ---- */
 
@@ -52,16 +55,27 @@ static void store_results(const mw__int8_finish *finish, __m512 real, __mmask16 
         _mm_mask_storeu_epi8((uint8_t *)out + at, mask, codes_of(finish, real));
 }
 
-void mw__int8_line_avx512(const mw__int8_finish *finish, const int32_t *sums, int64_t count, int32_t add, float scale,
-                          float shift, void *out)
+/* One row of at most three vectors, whose masks are made once for all rows. */
+static void finish_row(const mw__int8_finish *finish, const int32_t *sums, const __mmask16 masks[3], __m512i add,
+                       __m512 scale, __m512 shift, void *out)
 {
-    const __m512i more = _mm512_set1_epi32(add);
-    const __m512 by = _mm512_set1_ps(scale), plus = _mm512_set1_ps(shift);
-    for (int64_t i = 0; i < count; i += LANES) {
-        const __mmask16 mask = mw__first_lanes(count - i);
-        const __m512i sum = _mm512_add_epi32(_mm512_maskz_loadu_epi32(mask, sums + i), more);
-        store_results(finish, _mm512_add_ps(_mm512_mul_ps(_mm512_cvtepi32_ps(sum), by), plus), mask, out, i);
+    UNROLL for (int v = 0; v < 3; v++)
+    {
+        if (masks[v] == 0)
+            return;
+        const __m512i sum = _mm512_add_epi32(_mm512_maskz_loadu_epi32(masks[v], sums + v * LANES), add);
+        store_results(finish, _mm512_add_ps(_mm512_mul_ps(_mm512_cvtepi32_ps(sum), scale), shift), masks[v], out,
+                      v * LANES);
     }
+}
+
+void mw__int8_rows_avx512(const mw__int8_finish *finish, const int32_t *sums, const mw__int8_rows *r, void *out)
+{
+    const __mmask16 masks[3] = {mw__first_lanes(r->count), mw__first_lanes(mw__i64_max(r->count - LANES, 0)),
+                                mw__first_lanes(mw__i64_max(r->count - 2 * LANES, 0))};
+    for (int64_t i = 0; i < r->rows; i++)
+        finish_row(finish, sums + i * r->step, masks, _mm512_set1_epi32(r->add[i]), _mm512_set1_ps(r->scale[i]),
+                   _mm512_set1_ps(r->shift[i]), (char *)out + (size_t)i * r->out_step);
 }
 
 void mw__int8_lanes_avx512(const mw__int8_finish *finish, const int32_t *sums, int64_t count,

@@ -1,0 +1,200 @@
+#include "engine/kernels/int8/int8_conv.h"
+
+#include <string.h>
+
+/* ---- which pixels a tile has ---- */
+
+/* Lanes that are results, which lie side by side in a plane of y. */
+typedef struct run {
+    int64_t lane, count, image, to;
+} run;
+
+/* Lanes that are copied. */
+typedef struct source {
+    int64_t lane, count, from; /* from: in quads of a plane */
+} source;
+
+typedef struct tile {
+    run runs[MW__INT8_LANES_MOST];
+    source sources[MW__INT8_LANES_MOST];
+    int run_count, source_count, vectors;
+} tile;
+
+/* Joins what goes on where the last one ends. */
+static void add_run(tile *t, run r)
+{
+    run *last = t->run_count > 0 ? &t->runs[t->run_count - 1] : NULL;
+    if (last != NULL && last->lane + last->count == r.lane && last->image == r.image && last->to + last->count == r.to)
+        last->count += r.count;
+    else
+        t->runs[t->run_count++] = r;
+}
+
+static void add_source(tile *t, source s)
+{
+    source *last = t->source_count > 0 ? &t->sources[t->source_count - 1] : NULL;
+    if (last != NULL && last->from + last->count == s.from)
+        last->count += s.count;
+    else
+        t->sources[t->source_count++] = s;
+}
+
+/* Pixels of planes as they lie. */
+static void find_runs(const mw__int8_conv *b, int64_t first, int64_t end, tile *t)
+{
+    const int64_t row = b->extent[2];
+    for (int64_t at = first, next; at < end; at = next) {
+        const int64_t image = at / b->plane_quads, q = at % b->plane_quads, line = q / row, w = q % row;
+        const int64_t h = line % b->extent[1], d = line / b->extent[1];
+        next = mw__i64_min(at - w + row, end);
+        const int64_t width = mw__i64_min(next - at, b->out[2] - w);
+        if (d < b->out[0] && h < b->out[1] && width > 0)
+            add_run(t, (run){at - first, width, image, (d * b->out[1] + h) * b->out[2] + w});
+    }
+}
+
+/* Pixels of results alone. */
+static void find_sources(const mw__int8_conv *b, int64_t first, int64_t end, tile *t)
+{
+    const int64_t area = mw__int8_conv_y_size(b);
+    for (int64_t at = first, next; at < end; at = next) {
+        const int64_t image = at / area, to = at % area, line = to / b->out[2], w = to % b->out[2];
+        const int64_t h = line % b->out[1], d = line / b->out[1];
+        next = mw__i64_min(at - w + b->out[2], end);
+        add_run(t, (run){at - first, next - at, image, to});
+        add_source(t,
+                   (source){at - first, next - at, image * b->plane_quads + (d * b->extent[1] + h) * b->extent[2] + w});
+    }
+}
+
+static int64_t lanes_of_vector(const mw__int8_conv *b) { return b->code->lanes / b->code->vectors; }
+
+static void find_tile(const mw__int8_conv *b, int64_t at, tile *t)
+{
+    const int64_t first = at * b->code->lanes, end = mw__i64_min(first + b->code->lanes, b->pixels);
+    *t = (tile){.vectors = (int)mw__i64_divide_up(end - first, lanes_of_vector(b))};
+    (b->dense != NULL ? find_sources : find_runs)(b, first, end, t);
+}
+
+/* ---- how many tiles ---- */
+
+#define COPY_COST 4 /* of one run, in products of a vector */
+
+void mw__int8_conv_cut(mw__int8_conv *b, bool *out_dense)
+{
+    const int64_t one = ((b->out[0] - 1) * b->extent[1] + b->out[1] - 1) * b->extent[2] + b->out[2];
+    const int64_t apart = (b->together - 1) * b->plane_quads + one, dense = b->together * mw__int8_conv_y_size(b);
+    const int64_t rows = b->blocks * b->block_rows, runs = dense / b->out[2];
+    *out_dense = mw__i64_divide_up(dense, lanes_of_vector(b)) * rows + COPY_COST * runs <
+                 mw__i64_divide_up(apart, lanes_of_vector(b)) * rows;
+    b->pixels = *out_dense ? dense : apart;
+    b->tiles = mw__i64_divide_up(b->pixels, b->code->lanes);
+}
+
+static int64_t tile_quads(const mw__int8_conv *b) { return b->dense != NULL ? b->depth * b->code->lanes : 0; }
+size_t mw__int8_conv_tile_bytes(const mw__int8_conv *b) { return (size_t)tile_quads(b) * sizeof(uint32_t); }
+
+/* ---- a tile ---- */
+
+static void copy_quads(uint32_t *to, const uint8_t *from, int64_t count)
+{
+    int64_t i = 0;
+    for (; i + 4 <= count; i += 4)
+        memcpy(to + i, from + 4 * i, 16);
+    for (; i < count; i++)
+        memcpy(to + i, from + 4 * i, 4);
+}
+
+static void copy_lanes(const mw__int8_conv *b, const tile *t, const uint8_t *planes, uint32_t *lanes)
+{
+    for (int64_t k = 0; k < b->depth; k++, lanes += b->code->lanes)
+        for (int i = 0; i < t->source_count; i++)
+            copy_quads(lanes + t->sources[i].lane, planes + b->offset[k] + 4 * t->sources[i].from, t->sources[i].count);
+}
+
+/* The sums of outputs [output, output + rows) as results; y: the plane of the first one, of the first image. */
+static void finish_outputs(const mw__int8_conv *b, const int32_t *sums, int64_t output, int64_t rows, const tile *t,
+                           char *y)
+{
+    char results[MW__INT8_ROWS_MOST * MW__INT8_LANES_MOST * sizeof(float)];
+    const run *const runs = t->runs;
+    const size_t plane = (size_t)mw__int8_conv_y_size(b) * b->out_size, line = (size_t)b->code->lanes * b->out_size;
+    const size_t image = (size_t)(b->groups * b->outputs) * plane;
+    const bool direct = t->run_count == 1;
+    const mw__int8_rows each = {.rows = rows,
+                                .count = runs[t->run_count - 1].lane + runs[t->run_count - 1].count - runs[0].lane,
+                                .step = b->code->lanes,
+                                .add = b->add + output,
+                                .scale = b->scale + output,
+                                .shift = b->shift + output,
+                                .out_step = direct ? plane : line};
+    b->finish_rows(&b->finish, sums + runs[0].lane, &each,
+                   direct ? y + (size_t)runs[0].image * image + (size_t)runs[0].to * b->out_size : results);
+    for (int64_t r = 0; r < rows && !direct; r++)
+        for (int i = 0; i < t->run_count; i++)
+            memcpy(y + (size_t)r * plane + (size_t)runs[i].image * image + (size_t)runs[i].to * b->out_size,
+                   results + (size_t)r * line + (size_t)(runs[i].lane - runs[0].lane) * b->out_size,
+                   (size_t)runs[i].count * b->out_size);
+}
+
+static void subtract_zeros(const mw__int8_conv *b, const int32_t *sums_of_x, int64_t output, int32_t *sums)
+{
+    for (int64_t i = 0; b->zeros[output] != 0 && i < b->code->lanes; i++)
+        sums[i] = (int32_t)((uint32_t)sums[i] - (uint32_t)b->zeros[output] * (uint32_t)sums_of_x[i]);
+}
+
+/* What is computed of a group: the outputs of blocks [from, to) at a tile. */
+typedef struct part {
+    int64_t group, tile, from, to;
+} part;
+
+/* y: the group's first plane. */
+static void convolve_tile(const mw__int8_conv *b, const uint8_t *planes, const part *p, char *y, uint32_t *scratch)
+{
+    int32_t sums[MW__INT8_ROWS_MOST * MW__INT8_LANES_MOST], of_x[MW__INT8_LANES_MOST];
+    tile t;
+    find_tile(b, p->tile, &t);
+    if (t.run_count == 0)
+        return;
+    const int32_t *const offset = b->dense != NULL ? b->dense : b->offset;
+    if (b->dense != NULL)
+        copy_lanes(b, &t, planes, scratch);
+    planes = b->dense != NULL ? (const uint8_t *)scratch : planes + p->tile * b->code->lanes * 4;
+    mw__int8_tile *const run_tile = b->block_rows == 1 ? b->code->one : b->code->tile[t.vectors - 1];
+    if (b->ones != NULL)
+        b->code->one(planes, offset, b->depth, b->ones, of_x);
+    for (int64_t at = p->from; at < p->to; at++) {
+        run_tile(planes, offset, b->depth, b->panels + (p->group * b->blocks + at) * mw__int8_conv_panel_size(b), sums);
+        const int64_t first = at * b->block_rows, rows = mw__i64_min(b->block_rows, b->outputs - first);
+        const int64_t output = p->group * b->outputs + first;
+        for (int64_t r = 0; r < rows && b->ones != NULL; r++)
+            subtract_zeros(b, of_x, output + r, sums + r * b->code->lanes);
+        finish_outputs(b, sums, output, rows, &t, y + (size_t)(first * mw__int8_conv_y_size(b)) * b->out_size);
+    }
+}
+
+void mw__int8_conv_run_tiles(const mw__kernel_call *call)
+{
+    const mw__int8_conv *b = call->block;
+    for (int64_t unit = call->begin; unit < call->end; unit++) {
+        const int64_t from = unit % b->chunks * b->chunk;
+        const part p = {.tile = unit / b->chunks, .from = from, .to = mw__i64_min(from + b->chunk, b->blocks)};
+        convolve_tile(b, call->in[0], &p, call->out[0], call->scratch);
+    }
+}
+
+void mw__int8_conv_run_groups(const mw__kernel_call *call)
+{
+    const mw__int8_conv *b = call->block;
+    uint32_t *const planes = (uint32_t *)call->scratch + tile_quads(b);
+    for (int64_t unit = call->begin; unit < call->end; unit++) {
+        for (int64_t p = 0; p < b->plane_count; p++)
+            mw__int8_conv_lay_plane(b, &b->planes[p], (const uint8_t *)call->in[0] + unit * mw__int8_conv_x_size(b),
+                                    planes + p * b->plane_quads);
+        part p = {.group = unit % b->groups, .to = b->blocks};
+        for (; p.tile < b->tiles; p.tile++)
+            convolve_tile(b, (const uint8_t *)planes, &p,
+                          (char *)call->out[0] + (size_t)(unit * b->outputs * mw__int8_conv_y_size(b)) * b->out_size,
+                          call->scratch);
+    }
+}
