@@ -44,6 +44,9 @@ static mw_status check_train(const mw_tokenizer_train_options *o, const char *te
                         path == NULL               ? "path"
                         : text == NULL && size > 0 ? "text"
                                                    : "special tokens");
+    if (size > PTRDIFF_MAX)
+        return mw__fail(err, MW_ERROR_ARGUMENT, "a vocabulary: a text of %zu bytes; at most %td", size,
+                        (ptrdiff_t)PTRDIFF_MAX);
     if (o->count < 256 + o->special_count || o->count > MW__VOCABULARY_MOST)
         return mw__fail(err, MW_ERROR_ARGUMENT,
                         "a vocabulary of %zu tokens: from %zu, of bytes and special ones, to %d", o->count,
