@@ -239,7 +239,7 @@ static void begin_block(mw__int8_conv *b, const geometry *g, const mw__int8_prod
                          .channels = g->channels,
                          .outputs = g->outputs,
                          .together = g->groups > 1 ? 1 : mw__shape_of(m->x).dim[0],
-                         .across = !g->by_pixels,
+                         .across = g->by_pixels ? 0 : g->in[0] * g->in[1] * g->in[2],
                          .along = g->by_pixels ? g->dilation[2] : 0,
                          .plane_count = planes_of(g),
                          .plane_quads = 1,

@@ -28,7 +28,7 @@ typedef struct mw__int8_conv {
     void (*lay_row)(const struct mw__int8_conv *b, const mw__int8_plane *p, const uint8_t *row, uint32_t *out);
     int64_t images, groups, channels, outputs; /* channels, outputs: of a group */
     int64_t in[MW__INT8_AXES], out[MW__INT8_AXES], stride[MW__INT8_AXES], extent[MW__INT8_AXES]; /* of a plane */
-    int64_t across, along;                   /* whether a quad has channels, and how far its pixels are apart */
+    int64_t across, along; /* from a byte of a quad to the next: a channel, or pixels; the other is 0 */
     int64_t plane_count, plane_quads, depth; /* of a group; depth: of a sum, in quads */
     int64_t together;                        /* images of a tile: all, or of several groups one */
     int64_t pixels, tiles, blocks, chunk, chunks;

@@ -16,13 +16,35 @@ typedef struct pool_block {
     void (*take)(uint8_t *out, const uint8_t *x, int64_t stride, int64_t count, uint8_t flip);
 } pool_block;
 
-MW__INLINE void take_by(uint8_t *out, const uint8_t *x, const int64_t stride, int64_t count, uint8_t flip)
+/* `count` and `stride` are constants where this is inlined: compilers make vectors of 64 bytes of other loops, and rows
+ * are shorter than that. */
+MW__INLINE void take_block(uint8_t *out, const uint8_t *x, const int64_t stride, const int count, uint8_t flip)
 {
     MW__VECTORIZE
-    for (int64_t i = 0; i < count; i++) {
+    for (int i = 0; i < count; i++) {
         const uint8_t other = x[i * stride] ^ flip;
         out[i] = out[i] > other ? out[i] : other;
     }
+}
+
+/* The last block may take some of the one before again. */
+MW__INLINE void take_blocks(uint8_t *out, const uint8_t *x, const int64_t stride, int64_t count, const int size,
+                            uint8_t flip)
+{
+    for (int64_t i = 0; i + size <= count; i += size)
+        take_block(out + i, x + i * stride, stride, size, flip);
+    if (count % size != 0)
+        take_block(out + count - size, x + (count - size) * stride, stride, size, flip);
+}
+
+MW__INLINE void take_by(uint8_t *out, const uint8_t *x, const int64_t stride, int64_t count, uint8_t flip)
+{
+    if (count >= 64)
+        take_blocks(out, x, stride, count, 64, flip);
+    else if (count >= 16)
+        take_blocks(out, x, stride, count, 16, flip);
+    else
+        take_blocks(out, x, stride, count, 1, flip);
 }
 
 MW__INLINE void take_body(uint8_t *out, const uint8_t *x, int64_t stride, int64_t count, uint8_t flip)

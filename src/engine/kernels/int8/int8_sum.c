@@ -1,34 +1,69 @@
-/* Sums of two tensors of codes, as codes: the arithmetic is that of the operations one by one, so that the bits are. */
+/* Sums of two tensors of codes, as codes: the arithmetic is that of the operations one by one, so that the bits are.
+ * They divide by the scale; where multiplying by its reciprocal gives the same code for every pair of codes, which is
+ * tried for all of them, that is done. */
 #include "engine/kernels/int8/int8.h"
 
-#define ROUNDER 12582912.0f /* int8_finish.c */
+#include "base/number/bits.h"
+
+#include <string.h>
+
+#define ROUNDER 12582912.0f /* int8_finish.c; here the integer is taken from the last bits of the sum */
 
 typedef struct sum_block {
     int64_t elements, count; /* of a unit, of the tensor */
-    float scale[2], zero[2], y_scale, low, high;
+    float scale[2], y_scale, low, high;
     uint8_t flip[2];
-    int32_t least[2], y_zero;
+    int32_t least[2], y_zero; /* least: the smallest code less the zero point */
     void (*add)(const struct sum_block *b, const uint8_t *x, const uint8_t *y, int64_t count, uint8_t *out);
 } sum_block;
 
-MW__INLINE void add_body(const sum_block *b, const uint8_t *x, const uint8_t *y, int64_t count, uint8_t *out)
+MW__INLINE void add_codes(const sum_block *b, const uint8_t *x, const uint8_t *y, int64_t count, uint8_t *out,
+                          const bool divides)
 {
-    const float sx = b->scale[0], sy = b->scale[1], zx = b->zero[0], zy = b->zero[1], low = b->low, high = b->high;
-    const float scale = b->y_scale;
-    const int32_t least_x = b->least[0], least_y = b->least[1], zero = b->y_zero;
+    const float sx = b->scale[0], sy = b->scale[1], low = b->low, high = b->high;
+    const float scale = b->y_scale, inverse = 1.0f / b->y_scale;
+    const int32_t least_x = b->least[0], least_y = b->least[1];
+    const int32_t zero = (int32_t)((uint32_t)b->y_zero - mw__bits_of(ROUNDER));
     const uint8_t flip_x = b->flip[0], flip_y = b->flip[1];
     MW__VECTORIZE
     for (int64_t i = 0; i < count; i++) {
-        const float sum =
-            ((float)((x[i] ^ flip_x) + least_x) - zx) * sx + ((float)((y[i] ^ flip_y) + least_y) - zy) * sy;
-        float kept = sum / scale;
+        const float sum = (float)((x[i] ^ flip_x) + least_x) * sx + (float)((y[i] ^ flip_y) + least_y) * sy;
+        float kept = divides ? sum / scale : sum * inverse;
         kept = kept > low ? kept : low;
         kept = kept < high ? kept : high;
-        out[i] = (uint8_t)((int32_t)(kept + ROUNDER - ROUNDER) + zero);
+        out[i] = (uint8_t)((int32_t)mw__bits_of(kept + ROUNDER) + zero);
     }
 }
-MW__BASE_AVX2_AVX512(add, (const sum_block *b, const uint8_t *x, const uint8_t *y, int64_t count, uint8_t *out),
+
+MW__INLINE void divide_body(const sum_block *b, const uint8_t *x, const uint8_t *y, int64_t count, uint8_t *out)
+{
+    add_codes(b, x, y, count, out, true);
+}
+MW__BASE_AVX2_AVX512(divide, (const sum_block *b, const uint8_t *x, const uint8_t *y, int64_t count, uint8_t *out),
                      (b, x, y, count, out))
+
+MW__INLINE void multiply_body(const sum_block *b, const uint8_t *x, const uint8_t *y, int64_t count, uint8_t *out)
+{
+    add_codes(b, x, y, count, out, false);
+}
+MW__BASE_AVX2_AVX512(multiply, (const sum_block *b, const uint8_t *x, const uint8_t *y, int64_t count, uint8_t *out),
+                     (b, x, y, count, out))
+
+/* Whether both give the same code for every pair. */
+static bool may_multiply(const sum_block *b, mw__level level)
+{
+    uint8_t all[256], same[256], divided[256], multiplied[256];
+    for (int i = 0; i < 256; i++)
+        all[i] = (uint8_t)i;
+    for (int x = 0; x < 256; x++) {
+        memset(same, x, sizeof same);
+        MW__DISPATCH_BEST(divide, level)(b, same, all, 256, divided);
+        MW__DISPATCH_BEST(multiply, level)(b, same, all, 256, multiplied);
+        if (memcmp(divided, multiplied, sizeof divided) != 0)
+            return false;
+    }
+    return true;
+}
 
 static void run_sum(const mw__kernel_call *call)
 {
@@ -50,15 +85,16 @@ mw_status mw__int8_plan_sum(mw__planner *planner, const mw__int8_sum_match *m, m
                      .y_scale = m->base.y_scale,
                      .low = (float)(m->base.low - m->base.y_zero),
                      .high = (float)(m->base.high - m->base.y_zero),
-                     .y_zero = m->base.y_zero,
-                     .add = MW__DISPATCH_BEST(add, mw__plan_level(planner))};
+                     .y_zero = m->base.y_zero};
     mw__step *step = mw__plan_step(planner, run_sum, "int8.sum", split.units, mw__cost(3.0 * (double)b->count, 0));
     for (int i = 0; i < 2; i++) {
         const bool of_signs = mw__dtype_of(m->x[i]) == MW_I8;
-        b->scale[i] = m->scale[i], b->zero[i] = (float)m->zero[i];
-        b->flip[i] = of_signs ? 128 : 0, b->least[i] = of_signs ? -128 : 0;
+        b->scale[i] = m->scale[i];
+        b->flip[i] = of_signs ? 128 : 0, b->least[i] = (of_signs ? -128 : 0) - m->zero[i];
         mw__step_read(planner, step, mw__plan_buffer(planner, m->x[i]), MW__ROWS, (size_t)split.elements, false);
     }
+    const mw__level level = mw__plan_level(planner);
+    b->add = may_multiply(b, level) ? MW__DISPATCH_BEST(multiply, level) : MW__DISPATCH_BEST(divide, level);
     step->block = b;
     mw__step_write(planner, step, mw__plan_buffer(planner, m->base.result), MW__ROWS, (size_t)split.elements);
     return mw__plan_check(planner, err);
