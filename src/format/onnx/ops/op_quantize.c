@@ -20,7 +20,7 @@
 
 /* ---- by MIL's operations ---- */
 
-/* How numbers are coded, where the file says it: inputs 1 and 2 of QuantizeLinear and DequantizeLinear. */
+/* How numbers are coded, where the file says it. */
 typedef struct coding {
     const mw__onnx_literal *scale, *zero; /* zero: NULL = 0 */
     int type, axis;                       /* of the codes; along which vectors lie */
@@ -28,16 +28,22 @@ typedef struct coding {
 
 static bool is_byte(int type) { return type == MW__ONNX_INT8 || type == MW__ONNX_UINT8; }
 
-/* False: a scale is computed, or there is no such operation in the graph's operator set. */
-static bool read_coding(mw__onnx_node *node, int axis, int type, coding *out)
+/* Of input `scale` and the zero point behind it. False: a scale is computed, or there is no such operation in the
+ * graph's operator set. */
+static bool read_coding_at(mw__onnx_node *node, size_t scale, int axis, int type, coding *out)
 {
-    *out = (coding){.type = type, .axis = axis, .scale = node->in[1]->literal};
-    if (mw__onnx_has(node, 2))
-        out->zero = node->in[2]->literal;
+    *out = (coding){.type = type, .axis = axis, .scale = node->in[scale]->literal};
+    if (mw__onnx_has(node, scale + 1))
+        out->zero = node->in[scale + 1]->literal;
     return node->import->options->opset >= MW_IOS17 && out->scale != NULL && mw__onnx_is_plain(out->scale->type) &&
            mw__onnx_is_float(out->scale->type) && out->scale->count > 0 &&
-           (!mw__onnx_has(node, 2) ||
+           (!mw__onnx_has(node, scale + 1) ||
             (out->zero != NULL && out->zero->type == type && out->zero->count == out->scale->count));
+}
+
+static bool read_coding(mw__onnx_node *node, int axis, int type, coding *out)
+{
+    return read_coding_at(node, 1, axis, type, out);
 }
 
 static bool is_all_zero(const mw__onnx_literal *literal)
@@ -91,9 +97,8 @@ static mw_tensor *made_codes(const mw__onnx_value *value)
 }
 
 /* A constant that stays as the file has it, or an operation. */
-static mw_tensor *decode_stored(mw__onnx_node *node, const coding *c)
+static mw_tensor *decode_stored(mw__onnx_node *node, const mw__onnx_literal *literal, const coding *c)
 {
-    const mw__onnx_literal *literal = node->in[0]->literal;
     mw_tensor *codes = stored_codes(node, literal);
     const int rank = literal->shape.rank;
     if (codes == NULL)
@@ -223,6 +228,15 @@ static mw_status read_axis(mw__onnx_node *node, int *out)
     return mw__onnx_axis(node, mw__onnx_int(node, "axis", 1), rank, out);
 }
 
+/* The codes of x, and the int32 that made_codes finds them by. */
+static mw_status give_coded(mw__onnx_node *node, mw_tensor *x, const coding *c)
+{
+    mw_tensor *scale = numbers(node, c->scale, 0, 0);
+    x = mw_quantize(scale != NULL ? mw__onnx_to(x, mw_tensor_dtype(scale)) : NULL, scale, numbers(node, c->zero, 0, 0),
+                    c->axis, c->type == MW__ONNX_INT8 ? MW_I8 : MW_U8);
+    return mw__onnx_set(node, 0, c->type, mw_cast(x, MW_I32));
+}
+
 mw_status mw__onnx_quantize_linear(mw__onnx_node *node)
 {
     int axis;
@@ -239,12 +253,8 @@ mw_status mw__onnx_quantize_linear(mw__onnx_node *node)
     mw_tensor *x = mw__onnx_in(node, 0), *scale = along_axis(mw__onnx_in(node, 1), axis, rank);
     if (x != NULL && mw_tensor_dtype(x) == MW_I32)
         x = mw_cast(x, MW_F32);
-    if (coded) {
-        scale = numbers(node, c.scale, 0, 0);
-        x = mw_quantize(scale != NULL ? mw__onnx_to(x, mw_tensor_dtype(scale)) : NULL, scale,
-                        numbers(node, c.zero, 0, 0), axis, type == MW__ONNX_INT8 ? MW_I8 : MW_U8);
-        return mw__onnx_set(node, 0, type, mw_cast(x, MW_I32));
-    }
+    if (coded)
+        return give_coded(node, x, &c);
     return mw__onnx_set(node, 0, type, quantize(x, scale, along_axis(mw__onnx_in(node, 2), axis, rank), type));
 }
 
@@ -267,7 +277,7 @@ mw_status mw__onnx_dequantize_linear(mw__onnx_node *node)
     if (coded && is_byte(type)) {
         mw_tensor *codes = made_codes(node->in[0]);
         if (node->in[0]->literal != NULL)
-            return mw__onnx_set(node, 0, mw__onnx_type(node, 1), decode_stored(node, &c));
+            return mw__onnx_set(node, 0, mw__onnx_type(node, 1), decode_stored(node, node->in[0]->literal, &c));
         if (codes != NULL)
             return mw__onnx_set(node, 0, mw__onnx_type(node, 1),
                                 mw_dequantize(codes, numbers(node, c.scale, 0, 0), numbers(node, c.zero, 0, 0), axis));
@@ -333,10 +343,44 @@ static mw_status check_result(mw__onnx_node *node, size_t y)
     return MW_OK;
 }
 
+/* ---- products of codes ---- */
+
+/* QLinearConv and QLinearMatMul between quantized values: inputs 0, 3 and 6 are x, the weight and the result's scale.
+ */
+typedef struct coded_product {
+    coding x, weight, y;
+    mw_tensor *codes; /* of x */
+} coded_product;
+
+/* Whether all scales are known, x has been quantized, and the weight is of the file: then the numbers that codes stand
+ * for are multiplied, and an engine sees what it can do with the codes themselves. */
+static bool read_coded(mw__onnx_node *node, int axis, coded_product *p)
+{
+    const mw__onnx_literal *weight = node->in[3]->literal;
+    const int x = mw__onnx_type(node, 0), y = mw__onnx_type(node, 7);
+    p->codes = is_byte(x) ? made_codes(node->in[0]) : NULL;
+    return p->codes != NULL && weight != NULL && is_byte(weight->type) && is_byte(y) &&
+           read_coding_at(node, 1, 0, x, &p->x) && p->x.scale->count == 1 && p->x.scale->type == MW__ONNX_FLOAT &&
+           read_coding_at(node, 4, axis, weight->type, &p->weight) && p->weight.scale->type == MW__ONNX_FLOAT &&
+           suits_axis(&p->weight, weight->shape) && read_coding_at(node, 6, 0, y, &p->y) &&
+           p->y.scale->type == MW__ONNX_FLOAT;
+}
+
+static mw_tensor *decode_x(mw__onnx_node *node, const coded_product *p)
+{
+    return mw_dequantize(p->codes, numbers(node, p->x.scale, 0, 0), numbers(node, p->x.zero, 0, 0), 0);
+}
+
 mw_status mw__onnx_matmul_quantized(mw__onnx_node *node)
 {
     const int rows = mw__onnx_shape(node, 0).rank - 2, columns = mw__onnx_shape(node, 3).rank - 1;
+    coded_product p;
     MW_TRY(check_result(node, 6));
+    if (read_coded(node, columns, &p))
+        return give_coded(
+            node,
+            mw_matmul(decode_x(node, &p), decode_stored(node, node->in[3]->literal, &p.weight), MW_TRANSPOSE_NONE),
+            &p.y);
     mw_tensor *a = along_axis(mw__onnx_in(node, 1), rows, mw__onnx_shape(node, 0).rank);
     mw_tensor *b = along_axis(mw__onnx_in(node, 4), columns, mw__onnx_shape(node, 3).rank);
     return give_scaled(node, integer_product(node, 0, 2, 3, 5), a, b, 6);
@@ -345,7 +389,8 @@ mw_status mw__onnx_matmul_quantized(mw__onnx_node *node)
 /* ---- convolution of integers ---- */
 
 /* The border counts as the zero point, which is 0 once it is taken out. */
-static mw_status convolve(mw__onnx_node *node, mw_tensor *x, mw_tensor *weight, size_t index, mw_tensor **out)
+static mw_status convolve(mw__onnx_node *node, mw_tensor *x, mw_tensor *weight, mw_tensor *bias, size_t index,
+                          mw_tensor **out)
 {
     mw__onnx_window window;
     mw_conv_options options = mw_conv_defaults();
@@ -361,24 +406,53 @@ static mw_status convolve(mw__onnx_node *node, mw_tensor *x, mw_tensor *weight, 
     }
     memcpy(options.pad, window.pad, sizeof window.pad);
     x = mw__onnx_to(x, MW_F32);
-    *out = mw_conv(x, mw__onnx_to(weight, MW_F32), NULL, &options);
+    *out = mw_conv(x, mw__onnx_to(weight, MW_F32), bias, &options);
     return MW_OK;
 }
 
 mw_status mw__onnx_conv_integer(mw__onnx_node *node)
 {
     mw_tensor *sum = NULL, *x = centered(node, 0, 2, 0), *weight = centered(node, 1, 3, 0);
-    MW_TRY(convolve(node, x, weight, 1, &sum));
+    MW_TRY(convolve(node, x, weight, NULL, 1, &sum));
     return mw__onnx_set(node, 0, MW__ONNX_INT32, mw__onnx_to(sum, MW_I32));
+}
+
+/* The bias of codes as the numbers that it stands for: steps of both scales. */
+static mw_tensor *decode_bias(mw__onnx_node *node, const coded_product *p)
+{
+    MW__FLOAT_SCOPE;
+    const mw__onnx_literal *bias = node->in[8]->literal, *scale = p->weight.scale;
+    if (mw__onnx_charge(node->import, bias->count, sizeof(float)) != MW_OK)
+        return NULL;
+    float *values = mw__arena_alloc(&node->import->arena, bias->count + 1, sizeof *values, node->import->err);
+    for (size_t i = 0; values != NULL && i < bias->count; i++)
+        values[i] = (float)mw__onnx_literal_int(bias, i) * ((float)mw__onnx_literal_float(p->x.scale, 0) *
+                                                            (float)mw__onnx_literal_float(scale, number_of(scale, i)));
+    return values != NULL ? mw_constant(node->graph, MW_F32, bias->shape, values) : NULL;
+}
+
+static bool bias_suits(mw__onnx_node *node, const coded_product *p)
+{
+    if (!mw__onnx_has(node, 8))
+        return true;
+    const mw__onnx_literal *bias = node->in[8]->literal;
+    return bias != NULL && bias->type == MW__ONNX_INT32 && bias->shape.rank == 1 &&
+           (p->weight.scale->count == 1 || p->weight.scale->count == bias->count);
 }
 
 mw_status mw__onnx_conv_quantized(mw__onnx_node *node)
 {
     mw_tensor *sum = NULL;
+    coded_product p;
     const int rank = mw__onnx_shape(node, 0).rank;
     MW_TRY(check_result(node, 6));
+    if (read_coded(node, 0, &p) && bias_suits(node, &p)) {
+        mw_tensor *bias = mw__onnx_has(node, 8) ? decode_bias(node, &p) : NULL;
+        MW_TRY(convolve(node, decode_x(node, &p), decode_stored(node, node->in[3]->literal, &p.weight), bias, 3, &sum));
+        return give_coded(node, sum, &p.y);
+    }
     mw_tensor *x = centered(node, 0, 2, 0), *weight = centered(node, 3, 5, 0);
-    MW_TRY(convolve(node, x, weight, 3, &sum));
+    MW_TRY(convolve(node, x, weight, NULL, 3, &sum));
     if (mw__onnx_has(node, 8))
         sum = mw_add(sum, along_axis(mw__onnx_to(mw__onnx_in(node, 8), MW_F32), 1, rank));
     x = along_axis(mw__onnx_in(node, 1), 1, rank);
