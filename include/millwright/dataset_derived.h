@@ -96,6 +96,32 @@ MW_API mw_augment_options mw_augment_defaults(const char *column);
  *          if it holds no images or the crop is larger than what there is */
 MW_API mw_dataset *mw_dataset_augment(const mw_dataset *source, const mw_augment_options *options, mw_error *err);
 
+/** Which rows make a window. Fill with mw_window_defaults. */
+typedef struct mw_window_options {
+    size_t struct_size;
+    int64_t length;            /* rows of a window, from 1 */
+    int64_t stride;            /* rows from the begin of a window to that of the next, from 1; default 1 */
+    int64_t horizon;           /* rows that are to be predicted; default 1, 0 = none */
+    int64_t gap;               /* rows between the window and those, from 0; default 0 */
+    const char *const *inputs; /* [input_count] columns of the window; NULL: all, but `series` */
+    size_t input_count;
+    const char *const *targets; /* [target_count] columns of the rows that are predicted; NULL: those of the window */
+    size_t target_count;
+    const char *series; /* a window does not go beyond rows in which this column has one value; NULL: all are one */
+} mw_window_options;
+/** Returns the default options for windows of so many rows. */
+MW_API mw_window_options mw_window_defaults(int64_t length);
+
+/** Windows of a series in time: the examples of `source` are its rows, in order. Example i has, of each input column,
+ *  rows b to b + length - 1 as [length, ..] under the column's name, and of each target column rows
+ *  b + length + gap to b + length + gap + horizon - 1 as [horizon, ..] under its name with ".next" behind it; b is
+ *  i stride where there is one series. A part of the source by time (mw_dataset_subset) has windows of its own, so
+ *  that training and validation share no row.
+ *  time    an example makes length + gap + horizon examples of the source
+ *  errors  MW_ERROR_ARGUMENT for a column that is not there or a number out of range, and if no window fits into a
+ *          series; MW_ERROR_SHAPE for columns of MW_RANK_MAX axes, or windows larger than memory */
+MW_API mw_dataset *mw_dataset_window(const mw_dataset *source, const mw_window_options *options, mw_error *err);
+
 #ifdef __cplusplus
 }
 #endif

@@ -21,4 +21,10 @@ typedef struct mw__data_map {
 mw_dataset *mw__data_map_make(const mw_dataset *source, const mw_column *columns, size_t column_count,
                               mw__data_map *map, uint64_t seed, mw_error *err);
 
+/* The scratch of a set that makes examples of its source: false if it is larger than memory. And where in it, aligned
+ * to 64, an example of the source has its columns: an array of places stands at its begin. Returns the source's
+ * scratch. */
+bool mw__data_scratch_bytes(const mw_dataset *source, size_t *out_bytes);
+char *mw__data_place_columns(const mw_dataset *source, char *scratch);
+
 #endif

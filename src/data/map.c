@@ -27,8 +27,8 @@ float mw_map_example_uniform(const mw_map_example *example, uint64_t index)
 
 enum { ALIGNMENT = 64 };
 
-/* The scratch of a map: the places of the source's columns, those columns, the scratch of the source. */
-static bool lay_out(const mw_dataset *source, size_t *out_bytes)
+/* The places of the source's columns, those columns, the scratch of the source. */
+bool mw__data_scratch_bytes(const mw_dataset *source, size_t *out_bytes)
 {
     size_t bytes, size;
     if (!mw__mul_size(source->column_count, sizeof(void *), &bytes) || !mw__round_up_size(bytes, ALIGNMENT, &bytes))
@@ -40,7 +40,7 @@ static bool lay_out(const mw_dataset *source, size_t *out_bytes)
     return mw__add_size(bytes, source->scratch_bytes, out_bytes);
 }
 
-static char *place_columns(const mw_dataset *source, char *scratch)
+char *mw__data_place_columns(const mw_dataset *source, char *scratch)
 {
     void **places = (void **)(void *)scratch;
     char *at = scratch + (source->column_count * sizeof(void *) + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
@@ -69,7 +69,7 @@ static mw_status make_mapped(const mw_dataset *dataset, mw__example_place at, vo
     const mw_dataset *source = dataset->sources[0];
     const mw__data_map *map = dataset->state;
     void **in = (void **)(void *)scratch;
-    MW_TRY(mw__dataset_make(source, at, in, place_columns(source, scratch), err));
+    MW_TRY(mw__dataset_make(source, at, in, mw__data_place_columns(source, scratch), err));
     const mw_map_example example = {.epoch = at.epoch,
                                     .example = at.example,
                                     .seed = draw_seed(map->key, (uint64_t)at.example, (uint64_t)at.epoch),
@@ -96,7 +96,7 @@ mw_dataset *mw__data_map_make(const mw_dataset *source, const mw_column *columns
                                              same ? source->column_count : column_count, source->examples, 0, err);
     if (dataset == NULL)
         return NULL;
-    if (!lay_out(source, &dataset->scratch_bytes)) {
+    if (!mw__data_scratch_bytes(source, &dataset->scratch_bytes)) {
         mw__fail(err, MW_ERROR_SHAPE, "mw_dataset_map: an example of the source has more bytes than fit into memory");
         mw_dataset_destroy(dataset);
         return NULL;

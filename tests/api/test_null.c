@@ -494,6 +494,9 @@ static void test_data_refuses_null(void)
     REFUSED(mw_dataset_prefetch(NULL, 1, &err));
     REFUSED(mw_dataset_augment(NULL, NULL, &err));
     REFUSED(mw_dataset_augment(NULL, &nothing, &err));
+    const mw_window_options two_rows = mw_window_defaults(2);
+    REFUSED(mw_dataset_window(NULL, NULL, &err));
+    REFUSED(mw_dataset_window(NULL, &two_rows, &err));
     CHECK(mw_map_example_uniform(NULL, 0) < 1.0f);
     const mw_table_options empty = mw_table_defaults(NULL, 0);
     REFUSED(mw_dataset_open_csv(NULL, &empty, &err));

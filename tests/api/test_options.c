@@ -91,6 +91,7 @@ MAKER(compress, mw_compress_options, mw_compress_defaults(MW_WEIGHTS_PALETTE))
 static const mw_table_column table_columns[] = {{.name = "x", .dtype = MW_F32}};
 MAKER(table, mw_table_options, mw_table_defaults(table_columns, 1))
 MAKER(augment, mw_augment_options, mw_augment_defaults("image"))
+MAKER(window, mw_window_options, mw_window_defaults(2))
 MAKER(images, mw_image_options, mw_image_defaults())
 MAKER(netplist, mw_netplist_options, mw_netplist_defaults())
 MAKER(onnx, mw_onnx_options, mw_onnx_defaults())
@@ -356,6 +357,18 @@ static bool use_augment(world *w, const void *options)
     return made;
 }
 
+static bool use_window(world *w, const void *options)
+{
+    static float values[4];
+    const mw_column column = {.name = "x", .dtype = MW_F32, .data = values};
+    mw_dataset *data = mw_dataset_create(&column, 1, 4, true, &w->err);
+    mw_dataset *windows = mw_dataset_window(data, options, &w->err);
+    const bool made = windows != NULL;
+    mw_dataset_destroy(windows);
+    mw_dataset_destroy(data);
+    return made;
+}
+
 static bool use_description(world *w, const void *options)
 {
     char *text = mw_description_print(options, &w->err);
@@ -474,6 +487,7 @@ static const struct_row structs[] = {
     ROW(mw_description, description),
     ROW(mw_table_options, table),
     ROW(mw_augment_options, augment),
+    ROW(mw_window_options, window),
     ROW(mw_image_options, images),
     ROW(mw_netplist_options, netplist),
     ROW(mw_onnx_options, onnx),

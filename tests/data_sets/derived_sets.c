@@ -93,6 +93,17 @@ static mw_dataset *augmented(const mw_dataset *source, mw_error *err)
     return mw_dataset_augment(source, &options, err);
 }
 
+/* Of a map, whose examples draw numbers. */
+static mw_dataset *windows_of(const mw_dataset *source, mw_error *err)
+{
+    mw_window_options options = mw_window_defaults(3);
+    options.horizon = 2;
+    options.gap = 1;
+    mw_dataset *once = augmented(source, err), *out = mw_dataset_window(once, &options, err);
+    mw_dataset_destroy(once);
+    return out;
+}
+
 /* Sets on sets; each source is given up at once. */
 static mw_dataset *everything(const mw_dataset *base, mw_error *err)
 {
@@ -114,8 +125,8 @@ static mw_dataset *everything(const mw_dataset *base, mw_error *err)
 
 const char *derived_name(int kind)
 {
-    static const char *const names[DERIVED_KINDS] = {"memory",        "function", "subset",    "split",
-                                                     "concatenation", "map",      "augmented", "everything"};
+    static const char *const names[DERIVED_KINDS] = {"memory", "function",  "subset",  "split",     "concatenation",
+                                                     "map",    "augmented", "windows", "everything"};
     return names[kind];
 }
 
@@ -145,6 +156,9 @@ mw_dataset *derived_make(int kind, const mw_allocator *allocator, mw_error *err)
         break;
     case 6:
         out = augmented(base, err);
+        break;
+    case 7:
+        out = windows_of(base, err);
         break;
     default:
         out = everything(base, err);

@@ -351,6 +351,7 @@ mw_tensor_column = _struct("mw_tensor_column")
 mw_image_options = _struct("mw_image_options")
 mw_map_example = _struct("mw_map_example")
 mw_augment_options = _struct("mw_augment_options")
+mw_window_options = _struct("mw_window_options")
 mw_tensor_info = _struct("mw_tensor_info")
 mw_tensors_note = _struct("mw_tensors_note")
 mw_tensors_info = _struct("mw_tensors_info")
@@ -546,6 +547,11 @@ mw_augment_options._fields_ = [
     ("crop_height", c_int64), ("crop_width", c_int64), ("shift", c_int), ("flip", c_float),
     ("flip_vertical", c_float), ("brightness", c_float), ("contrast", c_float), ("fill", c_float),
     ("seed", c_uint64),
+]
+mw_window_options._fields_ = [
+    ("struct_size", c_size_t), ("length", c_int64), ("stride", c_int64), ("horizon", c_int64), ("gap", c_int64),
+    ("inputs", POINTER(c_char_p)), ("input_count", c_size_t), ("targets", POINTER(c_char_p)),
+    ("target_count", c_size_t), ("series", c_char_p),
 ]
 mw_tensor_info._fields_ = [
     ("name", c_char_p), ("dtype", c_int), ("shape", mw_shape), ("size", c_size_t), ("stored", c_char_p),
@@ -1061,6 +1067,10 @@ FUNCTIONS = {
     "mw_augment_defaults": (mw_augment_options, [("column", c_char_p)]),
     "mw_dataset_augment": (POINTER(mw_dataset), [
         ("source", POINTER(mw_dataset)), ("options", POINTER(mw_augment_options)), ("err", POINTER(mw_error)),
+    ]),
+    "mw_window_defaults": (mw_window_options, [("length", c_int64)]),
+    "mw_dataset_window": (POINTER(mw_dataset), [
+        ("source", POINTER(mw_dataset)), ("options", POINTER(mw_window_options)), ("err", POINTER(mw_error)),
     ]),
     "mw_tensors_open": (POINTER(mw_tensors), [("path", c_char_p), ("err", POINTER(mw_error))]),
     "mw_tensors_destroy": (None, [("tensors", POINTER(mw_tensors))]),
