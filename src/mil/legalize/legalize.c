@@ -305,8 +305,7 @@ static bool is_own_result(const mw_tensor *output)
 static bool mark_read(const mw__op *op, bool *read)
 {
     for (size_t i = 0; i < op->result_count; i++)
-        if (op->results[i]->stop_gradient ||
-            (op->results[i]->payload != NULL && op->results[i]->payload->blob_path != NULL))
+        if (op->results[i]->payload != NULL && op->results[i]->payload->blob_path != NULL)
             return false;
     for (size_t i = 0; i < op->slot_count; i++)
         for (size_t k = 0; k < op->slots[i].count; k++) {

@@ -2,6 +2,7 @@
  * flag that gates it in trainer_check.c, the optimizer's part in trainer_update.c. */
 #include "autograd/vjp/vjp.h"
 #include "base/text/text.h"
+#include "graph/transform/segment/prune.h"
 #include "runtime/trainer/build/trainer_build.h"
 #include "runtime/trainer/build/trainer_check.h"
 #include "runtime/trainer/build/trainer_state.h"
@@ -157,10 +158,12 @@ mw_status mw__trainer_build_ends(mw__trainer_build *b, mw_error *err)
 {
     if (b->ends_before_check)
         return MW_OK;
-    if (b->kind != MW__PASS_EXCHANGE)
-        return mw__trainer_build_updates(b, err);
-    MW_TRY(mw__trainer_show_norms(b, err));
-    return b->trainer->strategy->end_step(b, err);
+    if (b->kind == MW__PASS_EXCHANGE) {
+        MW_TRY(mw__trainer_show_norms(b, err));
+        return b->trainer->strategy->end_step(b, err);
+    }
+    MW_TRY(mw__trainer_build_updates(b, err));
+    return mw__prune(mw__graph_main(b->graph), err);
 }
 
 mw_status mw__trainer_build_updates(mw__trainer_build *b, mw_error *err)
