@@ -71,6 +71,16 @@ static uint32_t *count_reads(const mw__function *function, const mw__join_option
 
 /* ---- finding ---- */
 
+/* What the rows of the pass ask for. */
+static void note_facts(mw__joining *joining, mw__rule_id pass, const mw__block *block)
+{
+    void (*note)(mw__joining *, const mw__op *) =
+        pass == MW__RULE_absorb ? mw__join_note_constant : mw__join_note_curve;
+    for (size_t i = 0; i < block->op_count; i++)
+        if (block->ops[i]->row != NULL && block->ops[i]->result_count == 1 && block->ops[i]->block_count == 0)
+            note(joining, block->ops[i]);
+}
+
 static bool may_join(const mw__join *join, const mw__op *op)
 {
     const mw_tensor *y = op->result_count == 1 ? op->results[0] : NULL;
@@ -117,8 +127,10 @@ mw_status mw__join_find(const mw__function *function, const mw__join_options *op
     join->rows = mw__arena_alloc(arena, values, sizeof *join->rows, err);
     join->inside = mw__arena_alloc(arena, values, sizeof *join->inside, err);
     join->joining.reads = count_reads(function, options, arena, err);
-    if (join->rows == NULL || join->inside == NULL || join->joining.reads == NULL)
+    join->joining.facts = mw__arena_alloc(arena, values, sizeof(mw__join_fact), err);
+    if (join->rows == NULL || join->inside == NULL || join->joining.reads == NULL || join->joining.facts == NULL)
         return MW_ERROR_MEMORY;
+    note_facts(&join->joining, options->pass, function->body);
     *out_any = find_rows(join, function);
     join->pass.counts = false;
     return MW_OK;

@@ -7,7 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { DEEP = 8 }; /* operations behind each other */
+enum { DEEP = 9 }; /* operations behind each other, with the constant */
 
 typedef enum constant_kind { KIND_NONE, KIND_SAME, KIND_ONE, KIND_PAIR } constant_kind;
 
@@ -25,24 +25,31 @@ static constant_kind kind_of(const mw__op *op)
     return KIND_NONE;
 }
 
-static bool is_constant(const mw_tensor *value, int depth)
+/* 1 for a constant; 0: the value does not follow from constants. */
+static unsigned depth_of(const mw__joining *joining, const mw_tensor *value)
 {
-    if (mw__join_is_weight(value))
-        return true;
-    const mw__op *op = mw__join_maker(value);
-    const constant_kind kind = depth < DEEP ? kind_of(op) : KIND_NONE;
-    if (kind == KIND_NONE || mw_tensor_dtype(value) != MW_F32)
-        return false;
-    const mw_tensor *x = mw__op_operand(op, "x"), *y = mw__op_operand(op, "y");
-    const int64_t count = mw_shape_count(mw_tensor_shape(value));
-    if (!is_constant(x, depth + 1) || (kind == KIND_PAIR && !is_constant(y, depth + 1)))
-        return false;
-    const int64_t of_x = mw_shape_count(mw_tensor_shape(x));
-    const int64_t of_y = kind == KIND_PAIR ? mw_shape_count(mw_tensor_shape(y)) : 1;
-    return (of_x == count || of_x == 1) && (of_y == count || of_y == 1); /* no outer sum or product */
+    if (value == NULL || value->payload != NULL)
+        return mw__join_is_weight(value) ? 1 : 0;
+    return joining->facts[value->id].constant;
 }
 
-bool mw__join_is_constant(const mw_tensor *value) { return is_constant(value, 0); }
+bool mw__join_is_constant(const mw__joining *joining, const mw_tensor *value) { return depth_of(joining, value) > 0; }
+
+static int64_t count_of(const mw_tensor *value) { return mw_shape_count(mw_tensor_shape(value)); }
+
+void mw__join_note_constant(mw__joining *joining, const mw__op *op)
+{
+    const mw_tensor *y = op->results[0], *first = mw__op_operand(op, "x");
+    const unsigned depth = depth_of(joining, first);
+    const constant_kind kind = depth > 0 && mw_tensor_dtype(y) == MW_F32 ? kind_of(op) : KIND_NONE;
+    const mw_tensor *second = kind == KIND_PAIR ? mw__op_operand(op, "y") : first;
+    const unsigned other = depth_of(joining, second), deepest = depth > other ? depth : other;
+    if (kind == KIND_NONE || other == 0 || deepest == DEEP)
+        return;
+    const int64_t count = count_of(y), of_x = count_of(first), of_y = kind == KIND_PAIR ? count_of(second) : 1;
+    if ((of_x == count || of_x == 1) && (of_y == count || of_y == 1)) /* no outer sum or product */
+        joining->facts[y->id].constant = (uint8_t)(deepest + 1);
+}
 
 static double epsilon_of(const mw__op *op)
 {

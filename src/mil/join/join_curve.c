@@ -155,6 +155,19 @@ static bool is_near(const neighborhood *n, const mw__op *op)
     return false;
 }
 
+static bool is_told(const mw__joining *joining, const mw__op *op, const char *operand)
+{
+    const mw_tensor *value = mw__op_operand(op, operand);
+    return value != NULL && joining->facts[value->id].tells && mw__join_same_shape(value, op->results[0]);
+}
+
+void mw__join_note_curve(mw__joining *joining, const mw__op *op)
+{
+    const struct operation_row *row = find_operation(joining, op);
+    if (row != NULL)
+        joining->facts[op->results[0]->id].tells = row->tells || is_told(joining, op, "x") || is_told(joining, op, "y");
+}
+
 static void add_near(neighborhood *n, const mw__op *op)
 {
     const struct operation_row *row = op != NULL ? find_operation(n->joining, op) : NULL;
@@ -331,6 +344,8 @@ bool mw__join_number_of(mw__joining *joining, const mw__op *op, double *out)
 mw__join_curve mw__join_curve_of(const mw__rewriting *pass, const mw__op *op)
 {
     mw__joining *joining = pass->joining;
+    if (!joining->facts[op->results[0]->id].tells)
+        return (mw__join_curve){.curve = MW__CURVE_NONE};
     if (joining->asked != op) {
         joining->curve = search_curve(joining, op);
         joining->asked = op;

@@ -18,9 +18,17 @@ typedef struct mw__join_curve {
     const mw_tensor *x;
 } mw__join_curve;
 
+/* What is known of a value before the rows are asked. */
+typedef struct mw__join_fact {
+    uint8_t constant; /* join_constant.c: it follows from constants by so many operations behind each other; 0: it does
+                         not */
+    bool tells;       /* join_curve.c: a function that is more than sums and products may be near */
+} mw__join_fact;
+
 /* What the rows of one run share (mw__rewriting.joining). */
 typedef struct mw__joining {
     const uint32_t *reads; /* by value id: as how many operands and outputs it is read */
+    mw__join_fact *facts;  /* by value id */
     mw__join_group group;  /* of the guard that was asked last, if it said yes */
     const mw__op *asked;   /* the operation that `curve` is of */
     mw__join_curve curve;
@@ -37,7 +45,7 @@ bool mw__join_number(const mw_tensor *value, double *out);
 /* True for a constant of fp32 that is there. */
 bool mw__join_is_weight(const mw_tensor *value);
 /* The same, or what follows from such by arithmetic of numbers that lie alike; and its number i (join_constant.c). */
-bool mw__join_is_constant(const mw_tensor *value);
+bool mw__join_is_constant(const mw__joining *joining, const mw_tensor *value);
 double mw__join_constant_at(const mw_tensor *constant, int64_t i);
 bool mw__join_same_shape(const mw_tensor *a, const mw_tensor *b);
 /* The axes of "axes" of an operation on a tensor of that rank: all, if there are none. */
@@ -57,6 +65,10 @@ typedef struct mw__join_argument {
 
 /* A copy of an operation with some arguments set, which it may lack. */
 mw_tensor *mw__join_copy(mw__clone *clone, const mw__op *op, const mw__join_argument *arguments, size_t count);
+
+/* Facts of the result of an operation, behind those of its operands. */
+void mw__join_note_constant(mw__joining *joining, const mw__op *op);
+void mw__join_note_curve(mw__joining *joining, const mw__op *op);
 
 /* ---- join_curve.c ---- */
 

@@ -15,6 +15,7 @@ typedef struct affine {
     int64_t count;
     double *scale, *shift;
     const mw_tensor *of; /* v */
+    const mw__joining *joining;
 } affine;
 
 static bool begin_affine(mw__joining *joining, const mw_tensor *y, int first, int axes, affine *out)
@@ -23,7 +24,8 @@ static bool begin_affine(mw__joining *joining, const mw_tensor *y, int first, in
     const mw_shape shape = mw_tensor_shape(y);
     if (first < 0 || axes < 1 || first + axes > shape.rank)
         return false;
-    *out = (affine){.first = first, .axes = axes, .count = mw__shape_span(shape, first, first + axes), .of = y};
+    *out = (affine){
+        .first = first, .axes = axes, .count = mw__shape_span(shape, first, first + axes), .of = y, .joining = joining};
     double *numbers = mw__arena_alloc(joining->arena, 2 * (size_t)out->count, sizeof *numbers, &ignored);
     if (numbers == NULL)
         return false;
@@ -38,7 +40,7 @@ static bool begin_affine(mw__joining *joining, const mw_tensor *y, int first, in
 /* True if the constant has a number for each of the affine's, or one for all, beside a tensor of that shape. */
 static bool lies_along(const affine *a, mw_shape shape, const mw_tensor *constant)
 {
-    if (!mw__join_is_constant(constant))
+    if (!mw__join_is_constant(a->joining, constant))
         return false;
     const mw_shape own = mw_tensor_shape(constant);
     if (own.rank > shape.rank)
@@ -87,7 +89,7 @@ static bool take_pair(affine *a, const mw__op *op, mw_shape shape)
     const mw_tensor *x = mw__op_operand(op, "x"), *y = mw__op_operand(op, "y");
     const bool second = lies_along(a, shape, y);
     const mw_tensor *constant = second ? y : x, *of = second ? x : y;
-    if (mw__join_is_constant(of) || !mw__join_same_shape(of, op->results[0]) ||
+    if (mw__join_is_constant(a->joining, of) || !mw__join_same_shape(of, op->results[0]) ||
         (!second && !lies_along(a, shape, constant)) || (divides && !second))
         return false;
     take_step(a, constant,
@@ -112,7 +114,7 @@ static bool take_batch_norm(affine *a, const mw__op *op)
     double epsilon = 0.0;
     if (a->first != 1 || a->axes != 1 || !is_vector(mean, a->count) || !is_vector(variance, a->count) ||
         (gamma != NULL && !is_vector(gamma, a->count)) || (beta != NULL && !is_vector(beta, a->count)) ||
-        !mw__arg_float(op, "epsilon", &epsilon) || mw__join_is_constant(x))
+        !mw__arg_float(op, "epsilon", &epsilon) || mw__join_is_constant(a->joining, x))
         return false;
     for (int64_t i = 0; i < a->count; i++) {
         const double scale =
@@ -140,14 +142,14 @@ static bool take_op(affine *a)
 
 /* The operation before those that scale and shift by constants, the first of which is `op`; `op` itself if it is none.
  */
-static const mw__op *scaled_by(const mw__op *op)
+static const mw__op *scaled_by(const mw__joining *joining, const mw__op *op)
 {
     for (int i = 0; op != NULL && i < MW__JOIN_MOST; i++) {
         const mw_tensor *x = mw__op_operand(op, "x"), *y = mw__op_operand(op, "y");
         const bool pair =
             mw__op_is(op, "mul") || mw__op_is(op, "add") || mw__op_is(op, "sub") || mw__op_is(op, "real_div");
-        const bool first = pair && mw__join_is_constant(x);
-        if (pair ? first == mw__join_is_constant(y) : !mw__op_is(op, "batch_norm"))
+        const bool first = pair && mw__join_is_constant(joining, x);
+        if (pair ? first == mw__join_is_constant(joining, y) : !mw__op_is(op, "batch_norm"))
             return op;
         op = mw__join_maker(first ? y : x);
     }
@@ -298,7 +300,7 @@ static bool is_safe(const product *p, const affine *a)
 /* The product whose result the operation scales or shifts, with others between them. */
 static bool find_behind(const mw__rewriting *pass, const mw__op *op, product *p, affine *a)
 {
-    const mw__op *scaled = scaled_by(op);
+    const mw__op *scaled = scaled_by(pass->joining, op);
     const mw_tensor *y = op->results[0];
     if (scaled == op || !read_product(scaled, p) || !begin_affine(pass->joining, y, channel_axis(p, y), 1, a) ||
         a->count != p->outputs)
@@ -335,7 +337,7 @@ static bool find_before(const mw__rewriting *pass, const mw__op *op, product *p,
 {
     const mw_tensor *x = mw__op_operand(op, "x");
     const mw__op *maker = mw__join_maker(x);
-    if (maker == NULL || scaled_by(maker) == maker || !read_product(op, p) || p->inputs_first ||
+    if (maker == NULL || scaled_by(pass->joining, maker) == maker || !read_product(op, p) || p->inputs_first ||
         !begin_affine(pass->joining, x, channel_axis(p, x), 1, a) || a->count != p->inputs)
         return false;
     while (take_op(a))
@@ -406,7 +408,7 @@ static bool find_norm_weights(const mw__rewriting *pass, const mw__op *op, const
 {
     int first;
     const mw_tensor *y = op->results[0];
-    const mw__op *norm = *out_norm = scaled_by(op);
+    const mw__op *norm = *out_norm = scaled_by(pass->joining, op);
     if (norm == NULL || norm == op || !mw__op_is(norm, "layer_norm") || !last_axes(norm, &first) ||
         !begin_affine(pass->joining, y, first, mw_tensor_shape(y).rank - first, a))
         return false;
