@@ -203,6 +203,8 @@ static mw_status find_roots(mw__finder *f, mw_error *err)
             of[operation->id] = rows_of(operation) | UINT64_C(1) << KNOWN;
         roots[i] = operation != NULL ? of[operation->id] : 0;
     }
+    for (size_t i = 0; roots != NULL && i < f->body->op_count; i++)
+        f->met |= roots[i];
     f->roots = roots;
     return roots != NULL ? MW_OK : MW_ERROR_MEMORY;
 }
@@ -226,11 +228,9 @@ static const char *switched_off(const mw__finder *f, const mw__pattern_row *row)
     return config->level < row->level ? "the processor has no AVX-512, or may not use it" : NULL;
 }
 
-static bool has_root(const mw__finder *f, size_t at)
-{
-    return mw__pass_rule_of(f->row->id)->roots != NULL ? (f->roots[at] >> (f->row - rows) & 1) != 0
-                                                       : mw__pattern_is(f->patterns[at], f->row->over);
-}
+/* A row without roots is applied where there is what it stands over. */
+static bool has_roots(const mw__pattern_row *row) { return mw__pass_rule_of(row->id)->roots != NULL; }
+static uint64_t bit_of(const mw__pattern_row *row) { return UINT64_C(1) << (row - rows); }
 
 static bool has_place(const mw__finder *f, size_t at)
 {
@@ -241,8 +241,6 @@ static bool has_place(const mw__finder *f, size_t at)
 
 static mw_status apply_at(mw__finder *f, size_t at, const char *off, mw_error *err)
 {
-    if (!has_root(f, at))
-        return MW_OK;
     const mw__op *op = f->body->ops[at];
     f->found = false;
     f->declined = off;
@@ -259,10 +257,16 @@ static mw_status apply_at(mw__finder *f, size_t at, const char *off, mw_error *e
 static mw_status apply(mw__finder *f, const mw__pattern_row *row, mw_error *err)
 {
     const char *off = switched_off(f, row);
-    const size_t count = mw__pass_is_off(f->log, row->id) ? 0 : f->body->op_count;
+    const size_t count = f->body->op_count;
+    const bool rooted = has_roots(row);
     f->row = row;
-    for (size_t i = 0; i < count; i++)
-        MW_TRY(apply_at(f, (row->how & MW__PATTERN_BACKWARDS) != 0 ? count - 1 - i : i, off, err));
+    if (mw__pass_is_off(f->log, row->id) || (rooted && (f->met & bit_of(row)) == 0))
+        return MW_OK;
+    for (size_t i = 0; i < count; i++) {
+        const size_t at = (row->how & MW__PATTERN_BACKWARDS) != 0 ? count - 1 - i : i;
+        if (rooted ? (f->roots[at] & bit_of(row)) != 0 : mw__pattern_is(f->patterns[at], row->over))
+            MW_TRY(apply_at(f, at, off, err));
+    }
     return MW_OK;
 }
 

@@ -37,6 +37,7 @@ typedef struct mw__finder {
     const uint32_t *uses;  /* by value: as how many operands and outputs */
     const uint32_t *maker; /* by value: the place of the operation that makes it, and 1; 0: there is none */
     const uint64_t *roots; /* by operation of the body: the rows that are applied to it, a bit each */
+    uint64_t met;          /* those of any of them */
     struct mw__matmul_sum_match **sums; /* by value: the sum of products that it is; NULL = none so far */
     bool *within;                       /* by value: part of an all_within product; NULL = none so far */
     mw__pattern **patterns;             /* by operation of the body; NULL = none */
