@@ -25,10 +25,18 @@ static bool known(mw_dtype dtype) { return (int)dtype >= 0 && dtype < MW_DTYPE_C
 
 const char *mw_dtype_name(mw_dtype dtype) { return known(dtype) ? dtypes[dtype].name : "?"; }
 
+/* The first that begins with the letter, or one before it. */
+static int first_with(char letter)
+{
+    return letter == 's' ? MW_STRING : letter == 'u' ? MW_U1 : letter == 'i' ? MW_I4 : MW_F16;
+}
+
 /* Most of what is asked about is no type, and differs in the first letter or is too long. */
 mw_dtype mw__number_dtype_named(const char *text, size_t length)
 {
-    for (int i = MW_DTYPE_NONE + 1; length > 0 && length <= LONGEST_NAME && i < MW_DTYPE_COUNT; i++)
+    if (length == 0 || length > LONGEST_NAME)
+        return MW_DTYPE_NONE;
+    for (int i = first_with(text[0]); i < MW_DTYPE_COUNT; i++)
         if (dtypes[i].name[0] == text[0] && strncmp(dtypes[i].name, text, length) == 0 &&
             dtypes[i].name[length] == '\0')
             return (mw_dtype)i;

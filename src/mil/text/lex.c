@@ -13,6 +13,8 @@ void mw__lexer_init(mw__lexer *lexer, const char *text, size_t size)
     *lexer = (mw__lexer){.text = text, .size = size, .line = 1};
 }
 
+void mw__lexer_pass(mw__lexer *lexer, const char *to) { lexer->position = (size_t)(to - lexer->text); }
+
 bool mw__token_is(const mw__token *token, const char *word)
 {
     if (token->kind != MW__TOKEN_WORD || token->text[0] != word[0]) /* nearly every word differs here */
@@ -112,6 +114,15 @@ static mw_status skip_character(mw__lexer *lexer, mw_error *err)
     return MW_OK;
 }
 
+/* Lines begin with many. */
+static void skip_blanks(mw__lexer *lexer)
+{
+    const char *at = lexer->text + lexer->position, *end = lexer->text + lexer->size;
+    while (at < end && *at == ' ')
+        at++;
+    lexer->position = (size_t)(at - lexer->text);
+}
+
 /* comment = "//" ... end-of-line */
 static mw_status skip_space(mw__lexer *lexer, mw_error *err)
 {
@@ -120,7 +131,9 @@ static mw_status skip_space(mw__lexer *lexer, mw_error *err)
         if (c == '/' && peek(lexer, 1) == '/') {
             while (lexer->position < lexer->size && peek(lexer, 0) != '\n')
                 MW_TRY(skip_character(lexer, err));
-        } else if (c == ' ' || c == '\t' || c == '\r') {
+        } else if (c == ' ') {
+            skip_blanks(lexer);
+        } else if (c == '\t' || c == '\r') {
             lexer->position++;
         } else if (c == '\n') {
             lexer->position++;
@@ -132,14 +145,13 @@ static mw_status skip_space(mw__lexer *lexer, mw_error *err)
     return MW_OK;
 }
 
-/* What most strings are made of: printable ASCII without escapes. */
+/* What most strings are made of: letters, digits and printable ASCII without escapes. */
 static void skip_plain(mw__lexer *lexer)
 {
-    size_t end = lexer->position;
-    while (end < lexer->size && lexer->text[end] >= ' ' && lexer->text[end] <= '~' && lexer->text[end] != '"' &&
-           lexer->text[end] != '\\')
-        end++;
-    lexer->position = end;
+    const char *at = lexer->text + lexer->position, *end = lexer->text + lexer->size;
+    while (at < end && (is_letter(*at, WORD_PART) || (*at >= ' ' && *at <= '~' && *at != '"' && *at != '\\')))
+        at++;
+    lexer->position = (size_t)(at - lexer->text);
 }
 
 /* string = '"' { any char but '"' and '\' | '\' any } '"' */
@@ -165,10 +177,10 @@ static mw_status read_string(mw__lexer *lexer, mw__token *out, mw_error *err)
 
 static size_t word_length(const mw__lexer *lexer)
 {
-    size_t end = lexer->position + 1;
-    while (end < lexer->size && is_letter(lexer->text[end], WORD_PART))
-        end++;
-    return end - lexer->position;
+    const char *start = lexer->text + lexer->position, *end = lexer->text + lexer->size, *at = start + 1;
+    while (at < end && is_letter(*at, WORD_PART))
+        at++;
+    return (size_t)(at - start);
 }
 
 /* Takes everything that can belong to a number; base/number/number.h checks it. A sign inside follows e or p. */
@@ -184,16 +196,25 @@ static size_t number_length(const mw__lexer *lexer)
     }
 }
 
+/* Most tokens are marks, or stand behind one blank. */
 mw_status mw__lexer_next(mw__lexer *lexer, mw__token *out, mw_error *err)
 {
-    MW_TRY(skip_space(lexer, err));
+    char c = peek(lexer, 0);
+    lexer->position += c == ' ';
+    c = c == ' ' ? peek(lexer, 0) : c;
+    if ((classes[(unsigned char)c] & (MARK | WORD_START)) == 0) {
+        MW_TRY(skip_space(lexer, err));
+        c = peek(lexer, 0);
+    }
     *out = here(lexer, MW__TOKEN_END);
     if (lexer->position >= lexer->size)
         return MW_OK;
-    const char c = peek(lexer, 0);
-    if (c == '"')
+    if (is_letter(c, MARK)) {
+        out->kind = c;
+        out->length = 1;
+    } else if (c == '"') {
         return read_string(lexer, out, err);
-    if (c == '-' && peek(lexer, 1) == '>') {
+    } else if (c == '-' && peek(lexer, 1) == '>') {
         out->kind = MW__TOKEN_ARROW;
         out->length = 2;
     } else if (is_letter(c, WORD_START)) {
@@ -205,9 +226,6 @@ mw_status mw__lexer_next(mw__lexer *lexer, mw__token *out, mw_error *err)
     } else if (is_letter(c, DIGIT) || c == '-') {
         out->kind = MW__TOKEN_NUMBER;
         out->length = number_length(lexer);
-    } else if (is_letter(c, MARK)) {
-        out->kind = c;
-        out->length = 1;
     } else {
         return bad_byte(lexer, err);
     }

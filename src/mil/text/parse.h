@@ -16,6 +16,15 @@ typedef struct mw__scope {
     struct mw__scope *outer; /* NULL for a function */
 } mw__scope;
 
+/* A type of a tensor as it is spelled. */
+typedef struct mw__spelled_type {
+    const char *text; /* from "tensor" to ">" */
+    size_t length;
+    const mw__type *type;
+} mw__spelled_type;
+
+enum { MW__PARSE_TYPES = 64 };
+
 typedef struct mw__parser {
     mw_graph *graph;
     mw_error *err;
@@ -26,6 +35,7 @@ typedef struct mw__parser {
     mw__scope *scope;
     char *stack; /* lists that are being read, innermost last; copied to the arena when they are complete */
     size_t stack_size, stack_capacity;
+    mw__spelled_type types[MW__PARSE_TYPES]; /* met before, by hash */
 } mw__parser;
 
 mw_status mw__parser_advance(mw__parser *parser);

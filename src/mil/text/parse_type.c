@@ -1,4 +1,5 @@
 /* Reads types. Scalar types of every element type are shared, so that a text of scalars costs no memory for them. */
+#include "base/number/hash.h"
 #include "base/number/number.h"
 #include "base/number/types.h"
 #include "mil/text/parse.h"
@@ -79,8 +80,8 @@ static mw_status parse_dims(mw__parser *parser, mw_shape *out)
     return mw__parser_advance(parser);
 }
 
-/* "tensor" "<" prim "," "[" [ dim { "," dim } ] "]" ">" */
-static mw_status parse_tensor(mw__parser *parser, const mw__type **out)
+/* prim "," "[" [ dim { "," dim } ] "]" */
+static mw_status parse_extents(mw__parser *parser, const mw__type **out)
 {
     const mw__token at = parser->token;
     const mw_dtype dtype = dtype_of(&at);
@@ -150,6 +151,66 @@ static mw_status parse_compound(mw__parser *parser, mw__type_kind kind, const mw
     return MW_OK;
 }
 
+/* ---- types that were met before ---- */
+
+enum { SPELLED_MOST = 64 };
+
+/* The bytes from "tensor" to its ">", if they are few and plain; else 0. */
+static size_t spelled_length(const mw__parser *parser)
+{
+    const char *start = parser->token.text, *end = parser->lexer.text + parser->lexer.size;
+    if (end - start > SPELLED_MOST)
+        end = start + SPELLED_MOST;
+    for (const char *at = start; at < end; at++) {
+        if (*at == '>')
+            return (size_t)(at - start) + 1;
+        if ((unsigned char)*at < ' ' || *at == '/')
+            return 0;
+    }
+    return 0;
+}
+
+static mw__spelled_type *find_spelled(mw__parser *parser, size_t length)
+{
+    return &parser->types[mw__hash64(parser->token.text, length, 0) % MW__PARSE_TYPES];
+}
+
+/* Most types of a program were spelled so before: their tokens are passed over. */
+static mw_status parse_spelled(mw__parser *parser, const mw__spelled_type *spelled, const mw__type **out)
+{
+    MW_TRY(mw__parser_enter(parser)); /* no deeper than where it was met first */
+    parser->depth--;
+    *out = spelled->type;
+    mw__lexer_pass(&parser->lexer, parser->token.text + spelled->length);
+    MW_TRY(mw__parser_advance(parser));
+    return mw__parser_advance(parser);
+}
+
+/* word "<" .. ">" */
+static mw_status parse_held(mw__parser *parser, mw__type_kind kind, const mw__type **out)
+{
+    MW_TRY(mw__parser_advance(parser));
+    MW_TRY(mw__parser_enter(parser));
+    MW_TRY(mw__parser_expect(parser, '<', "\"<\""));
+    MW_TRY(kind == MW__TENSOR ? parse_extents(parser, out) : parse_compound(parser, kind, out));
+    parser->depth--;
+    return mw__parser_expect(parser, '>', "\">\"");
+}
+
+/* "tensor" "<" prim "," "[" [ dim { "," dim } ] "]" ">" */
+static mw_status parse_tensor(mw__parser *parser, const mw__type **out)
+{
+    const char *text = parser->token.text;
+    const size_t length = spelled_length(parser);
+    mw__spelled_type *spelled = length > 0 ? find_spelled(parser, length) : NULL;
+    if (spelled != NULL && spelled->length == length && memcmp(spelled->text, text, length) == 0)
+        return parse_spelled(parser, spelled, out);
+    MW_TRY(parse_held(parser, MW__TENSOR, out));
+    if (spelled != NULL)
+        *spelled = (mw__spelled_type){text, length, *out};
+    return MW_OK;
+}
+
 /* type = prim | "tensor" "<" .. ">" | "list" "<" .. ">" | "dict" "<" .. ">" | "tuple" "<" .. ">" | "state" "<" .. ">"
  */
 mw_status mw__parse_type(mw__parser *parser, const mw__type **out)
@@ -162,13 +223,5 @@ mw_status mw__parse_type(mw__parser *parser, const mw__type **out)
     }
     if (parser->next.kind != '<')
         return mw__parser_expected(parser, "a type");
-    MW_TRY(mw__parser_advance(parser));
-    MW_TRY(mw__parser_enter(parser));
-    MW_TRY(mw__parser_expect(parser, '<', "\"<\""));
-    if (kind == MW__TENSOR)
-        MW_TRY(parse_tensor(parser, out));
-    else
-        MW_TRY(parse_compound(parser, kind, out));
-    parser->depth--;
-    return mw__parser_expect(parser, '>', "\">\"");
+    return kind == MW__TENSOR ? parse_tensor(parser, out) : parse_held(parser, kind, out);
 }

@@ -10,6 +10,8 @@
 /* Resolves \n and \t; any other escaped character stands for itself. */
 static const char *unescape(mw__parser *parser, const mw__token *token)
 {
+    if (memchr(token->text, '\\', token->length) == NULL)
+        return mw__parser_string(parser, token);
     char *out = mw__parser_alloc(parser, token->length + 1, 1);
     size_t length = 0;
     for (size_t i = 0; out != NULL && i < token->length; i++) {

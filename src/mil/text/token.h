@@ -30,6 +30,9 @@ void mw__lexer_init(mw__lexer *lexer, const char *text, size_t size);
 /* Reads the next token; MW__TOKEN_END at the end, again and again. */
 mw_status mw__lexer_next(mw__lexer *lexer, mw__token *out, mw_error *err);
 
+/* Goes on at a later place of the same line. */
+void mw__lexer_pass(mw__lexer *lexer, const char *to);
+
 /* True if the token is that word. */
 bool mw__token_is(const mw__token *token, const char *word);
 
