@@ -34,7 +34,8 @@ static bool reserve(mw__text *text, size_t size)
 
 void mw__text_append(mw__text *text, const char *data, size_t size)
 {
-    if (!reserve(text, size))
+    const bool fits = !text->failed && text->limit == 0 && size < text->capacity - text->size;
+    if (!fits && !reserve(text, size))
         return;
     if (size > 0)
         memcpy(text->data + text->size, data, size);

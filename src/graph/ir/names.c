@@ -14,12 +14,21 @@ typedef struct name_scope {
     const struct name_scope *outer;
 } name_scope;
 
+/* The stem of a hint and its next number. Hints are shared: most are the name of an operation. */
+typedef struct hint_count {
+    const char *hint, *stem;
+    unsigned *number;
+} hint_count;
+
+enum { HINTS = 64 };
+
 typedef struct name_run {
     mw__names *names;
     const mw_allocator *allocator;
-    mw__map exact;    /* given names that are identifiers: a made-up one must not take them */
-    mw__map taken;    /* every name that a given one became, in any block */
-    mw__map counters; /* stem -> next number */
+    mw__map exact;           /* given names that are identifiers: a made-up one must not take them */
+    mw__map taken;           /* every name that a given one became, in any block */
+    mw__map counters;        /* stem -> next number */
+    hint_count hints[HINTS]; /* of those that were met last, by address */
     mw_error *err;
 } name_run;
 
@@ -163,18 +172,23 @@ static mw_status name_given(name_run *naming, name_scope *scope, const mw_tensor
 
 /* ---- automatic names ---- */
 
-/* The next number of a stem, in the arena of the table. */
-static mw_status next_number(name_run *naming, const char *stem, unsigned *out)
+/* The stem of a hint and its counter, in the arena of the table; NULL without memory. */
+static const hint_count *count_hint(name_run *naming, const char *hint)
 {
-    unsigned *counter = mw__map_get(&naming->counters, stem);
-    if (counter == NULL) {
-        counter = mw__arena_alloc(&naming->names->arena, 1, sizeof *counter, naming->err);
-        if (counter == NULL)
-            return MW_ERROR_MEMORY;
-        MW_TRY(mw__map_set(&naming->counters, stem, counter, naming->err));
+    hint_count *found = &naming->hints[(uintptr_t)hint / 8 % HINTS];
+    if (found->hint == hint)
+        return found;
+    const char *stem = make_identifier(naming, hint);
+    if (stem == NULL)
+        return NULL;
+    unsigned *number = mw__map_get(&naming->counters, stem);
+    if (number == NULL) {
+        number = mw__arena_alloc(&naming->names->arena, 1, sizeof *number, naming->err);
+        if (number == NULL || mw__map_set(&naming->counters, stem, number, naming->err) != MW_OK)
+            return NULL;
     }
-    *out = (*counter)++;
-    return MW_OK;
+    *found = (hint_count){hint, stem, number};
+    return found;
 }
 
 static mw_status name_automatic(name_run *naming, name_scope *scope, const mw_tensor *value)
@@ -182,15 +196,13 @@ static mw_status name_automatic(name_run *naming, name_scope *scope, const mw_te
     (void)scope;
     if (value->name != NULL)
         return MW_OK;
-    const char *stem = make_identifier(naming, value->hint);
-    const size_t size = stem != NULL ? strlen(stem) + NUMBER_ROOM : 0;
-    char *name = stem != NULL ? mw__arena_alloc(&naming->names->arena, size, 1, naming->err) : NULL;
+    const hint_count *counted = count_hint(naming, value->hint);
+    const size_t size = counted != NULL ? strlen(counted->stem) + NUMBER_ROOM : 0;
+    char *name = counted != NULL ? mw__arena_alloc(&naming->names->arena, size, 1, naming->err) : NULL;
     if (name == NULL)
         return MW_ERROR_MEMORY;
     do {
-        unsigned number;
-        MW_TRY(next_number(naming, stem, &number));
-        put_numbered(name, stem, number);
+        put_numbered(name, counted->stem, (*counted->number)++);
     } while (mw__map_get(&naming->taken, name) != NULL);
     naming->names->by_id[value->id - naming->names->first] = name;
     return MW_OK;

@@ -9,18 +9,28 @@
 #include "mil/weights/blob.h"
 #include <millwright/mil.h>
 
+/* A type of a tensor as it is spelled. */
+typedef struct mw__printed_type {
+    const mw__type *type;
+    size_t size;
+    char text[48];
+} mw__printed_type;
+
+enum { MW__PRINT_TYPES = 64 };
+
 typedef struct mw__printer {
     const mw_graph *graph;
     const mw_write_options *options;
     mw__text *out;
     mw__style style;
-    bool built;             /* made by constructors: headers and order are ours */
-    bool move_blobs;        /* constants of other weight files go to ours too */
-    mw__blob_list *blobs;   /* what goes to the weight file, in text order */
-    mw__arena *arena;       /* lives until the blobs are written */
-    const mw__names *names; /* of the function that is printed */
-    mw__pairs said;         /* what the description of the options says of the program */
-    bool lost;              /* a value without a name was printed: the text is no program */
+    bool built;                              /* made by constructors: headers and order are ours */
+    bool move_blobs;                         /* constants of other weight files go to ours too */
+    mw__blob_list *blobs;                    /* what goes to the weight file, in text order */
+    mw__arena *arena;                        /* lives until the blobs are written */
+    const mw__names *names;                  /* of the function that is printed */
+    mw__pairs said;                          /* what the description of the options says of the program */
+    mw__printed_type types[MW__PRINT_TYPES]; /* printed before, by address */
+    bool lost;                               /* a value without a name was printed: the text is no program */
     mw_error *err;
 } mw__printer;
 

@@ -132,20 +132,6 @@ static mw_status print_call(mw__printer *printer, const mw__op *op)
     return MW_OK;
 }
 
-/* A literal of one string, as long as the printing takes. */
-static const mw__payload *string_payload(mw__printer *printer, const char *text)
-{
-    static const mw__type string = {.kind = MW__TENSOR, .dtype = MW_STRING};
-    mw__payload *payload = mw__arena_alloc(printer->arena, 1, sizeof *payload, printer->err);
-    const char **strings = mw__arena_alloc(printer->arena, 1, sizeof *strings, printer->err);
-    if (payload == NULL || strings == NULL)
-        return NULL;
-    strings[0] = text;
-    payload->type = &string;
-    payload->strings = strings;
-    return payload;
-}
-
 static const char *op_name(mw__printer *printer, const mw__op *op)
 {
     if (op->name != NULL)
@@ -183,29 +169,27 @@ static const mw__payload *constant_payload(mw__printer *printer, const mw__op *o
 /* The attributes of an operation with `name`, `val` of a const and arguments of a constexpr, in their places. */
 static mw_status print_op_attributes(mw__printer *printer, const mw__op *op)
 {
+    enum { FEW = 8 };
+    static const mw__type string = {.kind = MW__TENSOR, .dtype = MW_STRING};
+    const char *name = op->name_absent ? NULL : op_name(printer, op);
+    const mw__payload named = {.type = &string, .strings = &name};
     const size_t most = op->attribute_count + op->slot_count + 2;
     size_t count = op->attribute_count;
-    mw__attribute *all = mw__alloc(printer->graph->allocator, most, sizeof *all, printer->err);
-    if (all == NULL)
+    mw__attribute few[FEW], *all = few;
+    if (most > FEW && (all = mw__arena_alloc(printer->arena, most, sizeof *all, printer->err)) == NULL)
         return MW_ERROR_MEMORY;
     if (count > 0)
         memcpy(all, op->attributes, count * sizeof *all);
-    mw_status status = MW_OK;
     for (size_t i = 0; i < op->slot_count; i++)
         if (op->slots[i].attribute)
             all[count++] = (mw__attribute){op->slots[i].name, op->slots[i].operands[0].value->payload};
-    if (!op->name_absent) {
-        all[count++] = (mw__attribute){.name = "name", .value = string_payload(printer, op_name(printer, op))};
-        status = all[count - 1].value != NULL ? MW_OK : MW_ERROR_MEMORY;
-    }
+    if (name != NULL)
+        all[count++] = (mw__attribute){.name = "name", .value = &named};
     if (strcmp(op->kind, "const") == 0 && op->result_count > 0)
         all[count++] = (mw__attribute){.name = "val", .value = constant_payload(printer, op)};
     if (count > 0 && all[count - 1].value == NULL)
-        status = MW_ERROR_MEMORY;
-    if (status == MW_OK)
-        status = mw__print_attributes(printer, all, count);
-    mw__free(printer->graph->allocator, all);
-    return status;
+        return MW_ERROR_MEMORY;
+    return mw__print_attributes(printer, all, count);
 }
 
 static void print_declaration(mw__printer *printer, const mw_tensor *value)

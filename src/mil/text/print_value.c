@@ -38,6 +38,24 @@ static void print_tensor_type(mw__printer *printer, const mw__type *type)
     mw__text_puts(out, "]>");
 }
 
+/* Values of one type share it, so that most types were printed already. */
+static void print_shared_type(mw__printer *printer, const mw__type *type)
+{
+    mw__printed_type *printed = &printer->types[(uintptr_t)type / sizeof *type % MW__PRINT_TYPES];
+    if (printed->type == type) {
+        mw__text_append(printer->out, printed->text, printed->size);
+        return;
+    }
+    const size_t at = printer->out->size;
+    print_tensor_type(printer, type);
+    const size_t size = printer->out->size - at;
+    if (size > sizeof printed->text)
+        return;
+    memcpy(printed->text, printer->out->data + at, size);
+    printed->type = type;
+    printed->size = size;
+}
+
 void mw__print_type(mw__printer *printer, const mw__type *type)
 {
     static const char *const names[] = {[MW__TENSOR] = "tensor",
@@ -46,7 +64,7 @@ void mw__print_type(mw__printer *printer, const mw__type *type)
                                         [MW__TUPLE] = "tuple",
                                         [MW__DICT] = "dict"};
     if (type->kind == MW__TENSOR) {
-        print_tensor_type(printer, type);
+        print_shared_type(printer, type);
         return;
     }
     mw__text_printf(printer->out, "%s<", names[type->kind]);
