@@ -13,6 +13,9 @@
 /* The operand as (inner, period); false for another form of broadcast. */
 static bool operand_form(mw_shape shape, mw_shape operand, int64_t *out_inner, int64_t *out_period)
 {
+    *out_inner = 1, *out_period = mw_shape_count(shape);
+    if (mw_shape_equal(shape, operand)) /* most are */
+        return true;
     const mw__nd_iter iter = mw__nd_iter_broadcast(shape, &operand, 1);
     int last = iter.rank - 1;
     *out_inner = 1;
@@ -372,9 +375,29 @@ static mw__kernel *kernel_of(const mw__fused *fused)
     return fused->view.units > 0 ? mw__fused_run_view : mw__fused_run;
 }
 
+/* With room for what the parts make at most: there are many groups, and most are short. */
+static mw__fused *make_fused(mw__arena *arena, const mw__fused_parts *parts, mw_error *err)
+{
+    const size_t met = MW__ELEMENT_OPERANDS * parts->count + parts->sum_count;
+    const size_t reads = met < MW__STEP_READS ? met : MW__STEP_READS;
+    mw__fused *fused = mw__arena_alloc(arena, 1, sizeof *fused, err);
+    if (fused == NULL)
+        return NULL;
+    fused->operands = mw__arena_alloc(arena, reads, sizeof *fused->operands, err);
+    fused->code = mw__arena_alloc(arena, parts->count, sizeof *fused->code, err);
+    fused->stores = mw__arena_alloc(arena, parts->count, sizeof *fused->stores, err);
+    fused->watches = mw__arena_alloc(arena, parts->watch_count, sizeof *fused->watches, err);
+    fused->sums = mw__arena_alloc(arena, parts->sum_count, sizeof *fused->sums, err);
+    fused->pq = mw__arena_alloc(arena, parts->count, sizeof *fused->pq, err);
+    fused->place = mw__arena_alloc(arena, MW__STEP_READS + parts->count, sizeof *fused->place, err);
+    const bool made = fused->operands != NULL && fused->code != NULL && fused->stores != NULL &&
+                      fused->watches != NULL && fused->sums != NULL && fused->pq != NULL && fused->place != NULL;
+    return made ? fused : NULL;
+}
+
 mw__step *mw__fused_step(mw__arena *arena, const mw__fused_parts *parts, mw_error *err)
 {
-    mw__fused *fused = mw__arena_alloc(arena, 1, sizeof *fused, err);
+    mw__fused *fused = make_fused(arena, parts, err);
     mw__step *step = mw__step_create(arena, MW__STEP_READS, MW__STEP_WRITES + MW__FUSED_SUMS, err);
     const mw__op **ops = list_ops(arena, parts, err);
     if (fused == NULL || step == NULL || ops == NULL)

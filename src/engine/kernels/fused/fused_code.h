@@ -93,16 +93,16 @@ struct mw__fused {
     int64_t elements, count;
     mw__fused_view view;
     size_t operand_count, code_count, store_count, watch_count, sum_count, value_count;
-    mw__fused_operand operands[MW__STEP_READS];
-    mw__fused_code code[MW__FUSED_CODE];
-    mw__fused_store stores[MW__STEP_WRITES];
-    mw__fused_look watches[MW__STEP_WRITES];
-    mw__fused_sum sums[MW__FUSED_SUMS];
+    mw__fused_operand *operands;
+    mw__fused_code *code;
+    mw__fused_store *stores;
+    mw__fused_look *watches;
+    mw__fused_sum *sums;
     void (*add_runs)(const mw__fused *fused, const float *x, int64_t at, int64_t count, double *totals);
     void (*add_rows)(const mw__fused *fused, const float *x, int64_t at, int64_t count, float *partials);
-    float pq[MW__FUSED_CODE][3];
-    uint32_t place[MW__STEP_READS + MW__FUSED_CODE]; /* by value: where its tile begins in scratch */
-    const mw__fused_segment *segments;               /* all instructions, in order */
+    float (*pq)[3];                    /* by instruction */
+    uint32_t *place;                   /* by value: where its tile begins in scratch */
+    const mw__fused_segment *segments; /* all instructions, in order */
     size_t segment_count;
     const char *whole; /* the name of the straight-line code that is all of it; NULL: there is none */
     mw__range_loop *half_range, *single_range; /* NULL: nothing is proved (mw__fused_proves) */
@@ -111,6 +111,10 @@ struct mw__fused {
 #define MW__FUSED_VALUES (MW__STEP_READS + MW__FUSED_CODE)
 /* Not a power of two: tiles at one distance modulo 4096 make loads wait for stores to other tiles. */
 #define MW__TILE_BYTES (MW__TILE * sizeof(float) + 320)
+
+typedef const float mw__fused_numbers[3];
+/* As straight-line code takes them. */
+static inline mw__fused_numbers *mw__fused_pq(const mw__fused *fused) { return (mw__fused_numbers *)fused->pq; }
 
 /* -1 if the value is not stored. */
 static inline int mw__fused_store_of(const mw__fused *fused, uint16_t value)

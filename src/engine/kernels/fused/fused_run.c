@@ -124,7 +124,7 @@ static void run_straight(const mw__kernel_call *call, const mw__fused_segment *s
         in[i] = value[segment->in[i]];
     for (size_t i = 0; i < segment->out_count; i++)
         out[i] = place_of(call, &fused->code[segment->out[i] - MW__STEP_READS], at);
-    (within ? segment->within : segment->loop)(in, out, fused->pq + segment->first, count);
+    (within ? segment->within : segment->loop)(in, out, mw__fused_pq(fused) + segment->first, count);
     for (size_t i = 0; i < segment->out_count; i++)
         value[segment->out[i]] = out[i];
 }
@@ -274,7 +274,7 @@ void mw__fused_run_whole(const mw__kernel_call *call)
             in[i] = (const char *)call->in[segment->in[i]] + (size_t)at * fused->operands[segment->in[i]].step;
         for (size_t i = 0; i < segment->out_count; i++)
             out[i] = place_of(call, &fused->code[segment->out[i] - MW__STEP_READS], at);
-        segment->loop(in, out, fused->pq, end - at < MW__TILE ? end - at : MW__TILE);
+        segment->loop(in, out, mw__fused_pq(fused), end - at < MW__TILE ? end - at : MW__TILE);
     }
 }
 
