@@ -13,6 +13,13 @@ mw_status mw__parser_advance(mw__parser *parser)
     return mw__lexer_next(&parser->lexer, &parser->next, parser->err);
 }
 
+mw_status mw__parser_pass(mw__parser *parser, const char *to)
+{
+    mw__lexer_pass(&parser->lexer, to);
+    MW_TRY(mw__parser_advance(parser));
+    return mw__parser_advance(parser);
+}
+
 mw_status mw__parser_expected(mw__parser *parser, const char *what)
 {
     char buffer[64];

@@ -39,6 +39,8 @@ typedef struct mw__parser {
 } mw__parser;
 
 mw_status mw__parser_advance(mw__parser *parser);
+/* Goes on at a later place of the line, behind the lookahead. */
+mw_status mw__parser_pass(mw__parser *parser, const char *to);
 /* Raises "expected <what>, found <token>" at the current token. */
 mw_status mw__parser_expected(mw__parser *parser, const char *what);
 /* Takes the current token, which must be of that kind; `what` names it in the message. */

@@ -175,6 +175,26 @@ static mw_status grow_slots(mw__parser *parser, mw__op *op)
     return MW_OK;
 }
 
+/* Takes `size` bytes of the text at *at if they stand there. */
+static bool skip_text(const mw__parser *parser, const char **at, const char *text, size_t size)
+{
+    const char *end = parser->lexer.text + parser->lexer.size;
+    if ((size_t)(end - *at) < size || memcmp(*at, text, size) != 0)
+        return false;
+    *at += size;
+    return true;
+}
+
+/* The one attribute that nearly every statement has, as it is printed: [name = string("the name of its result")]. */
+static bool has_own_name(const mw__parser *parser, const mw__op *op, const char **out_end)
+{
+    static const char begin[] = "[name = string(\"", end[] = "\")]";
+    const char *name = op->result_count > 0 ? op->results[0]->name : NULL;
+    *out_end = parser->token.text;
+    return name != NULL && skip_text(parser, out_end, begin, sizeof begin - 1) &&
+           skip_text(parser, out_end, name, strlen(name)) && skip_text(parser, out_end, end, sizeof end - 1);
+}
+
 /* "(" [ ident "=" arg-value { "," ident "=" arg-value } ] ")" */
 static mw_status parse_arguments(mw__parser *parser, mw__op *op)
 {
@@ -343,6 +363,20 @@ static mw_status parse_kind(mw__parser *parser, mw__op *op)
     return op->kind != NULL ? mw__parser_advance(parser) : parser->err->status;
 }
 
+/* attr-list, of which what is an argument or the name is taken out */
+static mw_status parse_op_attributes(mw__parser *parser, mw__op *op, const mw__token *at)
+{
+    const char *end;
+    const bool listed = parser->token.kind == '[';
+    if (listed && strcmp(op->kind, "const") != 0 && has_own_name(parser, op, &end)) {
+        op->name = op->results[0]->name;
+        return mw__parser_pass(parser, end);
+    }
+    if (listed)
+        MW_TRY(mw__parse_attributes(parser, &op->attributes, &op->attribute_count));
+    return apply_attributes(parser, op, at);
+}
+
 /* statement = [ results "=" ] ident "(" [ arg { "," arg } ] ")" [ attr-list ] { nested-block } ";" */
 mw_status mw__parse_statement(mw__parser *parser, mw__block *block)
 {
@@ -357,9 +391,7 @@ mw_status mw__parse_statement(mw__parser *parser, mw__block *block)
     const mw__token at = parser->token;
     MW_TRY(parse_kind(parser, op));
     MW_TRY(parse_arguments(parser, op));
-    if (parser->token.kind == '[')
-        MW_TRY(mw__parse_attributes(parser, &op->attributes, &op->attribute_count));
-    MW_TRY(apply_attributes(parser, op, &at));
+    MW_TRY(parse_op_attributes(parser, op, &at));
     MW_TRY(check_required(parser, op, &at));
     MW_TRY(parse_nested_blocks(parser, op));
     MW_TRY(define_results(parser, op));

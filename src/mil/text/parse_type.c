@@ -181,9 +181,7 @@ static mw_status parse_spelled(mw__parser *parser, const mw__spelled_type *spell
     MW_TRY(mw__parser_enter(parser)); /* no deeper than where it was met first */
     parser->depth--;
     *out = spelled->type;
-    mw__lexer_pass(&parser->lexer, parser->token.text + spelled->length);
-    MW_TRY(mw__parser_advance(parser));
-    return mw__parser_advance(parser);
+    return mw__parser_pass(parser, parser->token.text + spelled->length);
 }
 
 /* word "<" .. ">" */
