@@ -13,7 +13,14 @@ struct mw__join {
     bool *inside;             /* by the same: the operation is part of a group, and not the last of it */
 };
 
-/* ---- readers ---- */
+/* ---- what is known before ---- */
+
+/* One walk over a long program: who is read how often, and what the rows of the pass ask of each value. */
+typedef struct noting {
+    uint32_t *reads;
+    mw__joining *joining;
+    void (*note)(mw__joining *joining, const mw__op *op);
+} noting;
 
 static void count_operand(uint32_t *reads, const mw__operand *operand)
 {
@@ -23,63 +30,68 @@ static void count_operand(uint32_t *reads, const mw__operand *operand)
         count_operand(reads, &operand->members[i]);
 }
 
-static void count_block(uint32_t *reads, const mw__block *block)
+static void count_value(uint32_t *reads, const mw_tensor *value)
 {
-    for (size_t i = 0; i < block->op_count; i++) {
-        const mw__op *op = block->ops[i];
-        for (size_t slot = 0; slot < op->slot_count; slot++)
-            for (size_t k = 0; k < op->slots[slot].count; k++)
-                count_operand(reads, &op->slots[slot].operands[k]);
-        for (size_t b = 0; b < op->block_count; b++)
-            count_block(reads, op->blocks[b]);
-    }
-    for (size_t i = 0; i < block->output_count; i++)
-        reads[block->outputs[i]->id]++;
+    if (value != NULL)
+        reads[value->id]++;
 }
 
 /* Records look at values, and states are assigned them. */
-static void count_beside(uint32_t *reads, const mw_graph *graph)
+static void count_beside(uint32_t *reads, const mw_tensor *value)
 {
-    for (size_t i = 0; i < graph->value_count; i++) {
-        const mw_tensor *value = graph->values[i];
-        if (value->next != NULL)
-            reads[value->next->id]++;
-        const mw__composite *record = value->composite;
-        for (size_t k = 0; record != NULL && k < record->input_count; k++)
-            if (record->inputs[k] != NULL)
-                reads[record->inputs[k]->id]++;
-        if (record != NULL && record->evaluation != NULL)
-            reads[record->evaluation->id]++;
-        if (record != NULL && record->examples != NULL)
-            reads[record->examples->id]++;
-    }
+    const mw__composite *record = value->composite;
+    count_value(reads, value->next);
+    if (record == NULL)
+        return;
+    for (size_t k = 0; k < record->input_count; k++)
+        count_value(reads, record->inputs[k]);
+    count_value(reads, record->evaluation);
+    count_value(reads, record->examples);
 }
 
-static uint32_t *count_reads(const mw__function *function, const mw__join_options *options, mw__arena *arena,
-                             mw_error *err)
+static void note_block(const noting *n, const mw__block *block, bool outermost);
+
+static void note_op(const noting *n, const mw__op *op, bool outermost)
 {
-    uint32_t *reads = mw__arena_alloc(arena, function->graph->value_count + 1, sizeof *reads, err);
-    if (reads == NULL)
-        return NULL;
-    count_block(reads, function->body);
-    count_beside(reads, function->graph);
+    for (size_t slot = 0; slot < op->slot_count; slot++)
+        for (size_t k = 0; k < op->slots[slot].count; k++)
+            count_operand(n->reads, &op->slots[slot].operands[k]);
+    for (size_t b = 0; b < op->block_count; b++)
+        note_block(n, op->blocks[b], false);
+    for (size_t i = 0; i < op->result_count; i++)
+        count_beside(n->reads, op->results[i]);
+    if (outermost && op->row != NULL && op->result_count == 1 && op->block_count == 0)
+        n->note(n->joining, op);
+}
+
+static void note_block(const noting *n, const mw__block *block, bool outermost)
+{
+    for (size_t i = 0; i < block->input_count; i++)
+        count_beside(n->reads, block->inputs[i]);
+    for (size_t i = 0; i < block->op_count; i++)
+        note_op(n, block->ops[i], outermost);
+    for (size_t i = 0; i < block->output_count; i++)
+        n->reads[block->outputs[i]->id]++;
+}
+
+static mw_status note_function(mw__joining *joining, const mw__function *function, const mw__join_options *options,
+                               mw_error *err)
+{
+    const size_t values = function->graph->value_count + 1;
+    const noting n = {.reads = mw__arena_alloc(joining->arena, values, sizeof *n.reads, err),
+                      .joining = joining,
+                      .note = options->pass == MW__RULE_absorb ? mw__join_note_constant : mw__join_note_curve};
+    joining->reads = n.reads;
+    joining->facts = mw__arena_alloc(joining->arena, values, sizeof *joining->facts, err);
+    if (joining->reads == NULL || joining->facts == NULL)
+        return MW_ERROR_MEMORY;
+    note_block(&n, function->body, true);
     for (size_t i = 0; i < options->root_count; i++)
-        if (options->roots[i] != NULL)
-            reads[options->roots[i]->id]++;
-    return reads;
+        count_value(n.reads, options->roots[i]);
+    return MW_OK;
 }
 
 /* ---- finding ---- */
-
-/* What the rows of the pass ask for. */
-static void note_facts(mw__joining *joining, mw__rule_id pass, const mw__block *block)
-{
-    void (*note)(mw__joining *, const mw__op *) =
-        pass == MW__RULE_absorb ? mw__join_note_constant : mw__join_note_curve;
-    for (size_t i = 0; i < block->op_count; i++)
-        if (block->ops[i]->row != NULL && block->ops[i]->result_count == 1 && block->ops[i]->block_count == 0)
-            note(joining, block->ops[i]);
-}
 
 static bool may_join(const mw__join *join, const mw__op *op)
 {
@@ -126,11 +138,9 @@ mw_status mw__join_find(const mw__function *function, const mw__join_options *op
     join->joining.arena = arena;
     join->rows = mw__arena_alloc(arena, values, sizeof *join->rows, err);
     join->inside = mw__arena_alloc(arena, values, sizeof *join->inside, err);
-    join->joining.reads = count_reads(function, options, arena, err);
-    join->joining.facts = mw__arena_alloc(arena, values, sizeof(mw__join_fact), err);
-    if (join->rows == NULL || join->inside == NULL || join->joining.reads == NULL || join->joining.facts == NULL)
+    if (join->rows == NULL || join->inside == NULL)
         return MW_ERROR_MEMORY;
-    note_facts(&join->joining, options->pass, function->body);
+    MW_TRY(note_function(&join->joining, function, options, err));
     *out_any = find_rows(join, function);
     join->pass.counts = false;
     return MW_OK;
