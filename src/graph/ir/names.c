@@ -269,8 +269,10 @@ static mw_status assign(name_run *naming, const mw__function *function)
 mw_status mw__names_assign(const mw__function *function, mw__names *names, mw_error *err)
 {
     const mw_graph *graph = function->graph;
-    size_t first = SIZE_MAX, end = 0; /* of the ids: a graph of many functions has each name few of its values */
-    find_range(function->body, &first, &end);
+    const bool alone = graph->function_count == 1;
+    size_t first = alone ? 0 : SIZE_MAX, end = alone ? graph->value_count : 0;
+    if (!alone) /* each names few of the graph's values */
+        find_range(function->body, &first, &end);
     *names = (mw__names){.first = first < end ? first : 0, .count = first < end ? end - first : 0};
     mw__arena_init(&names->arena, graph->allocator);
     names->by_id = mw__arena_alloc(&names->arena, names->count, sizeof *names->by_id, err);

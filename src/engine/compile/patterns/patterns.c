@@ -83,7 +83,7 @@ static const mw__pattern_row rows[] = {
 };
 
 #define ROW_COUNT (sizeof rows / sizeof *rows)
-_Static_assert(ROW_COUNT < 64, "a row has a bit of mw__finder.roots");
+_Static_assert(ROW_COUNT < 64, "a row has a bit of mw__pattern_root.rows");
 
 /* ---- for match functions ---- */
 
@@ -191,22 +191,25 @@ static uint64_t rows_of(const mw__row *operation)
     return found;
 }
 
-/* Once for all rows: each then looks at its roots alone, and not at every operation of a long program. */
+/* Once for all rows: each then looks at what is a root of any, and not at every operation of a long program. */
 static mw_status find_roots(mw__finder *f, mw_error *err)
 {
     enum { KNOWN = ROW_COUNT };
     uint64_t of[MW__OP_COUNT] = {0};
-    uint64_t *roots = mw__arena_alloc(f->arena, f->body->op_count, sizeof *roots, err);
-    for (size_t i = 0; roots != NULL && i < f->body->op_count; i++) {
+    mw__pattern_root *roots = mw__arena_alloc(f->arena, f->body->op_count, sizeof *roots, err);
+    if (roots == NULL)
+        return MW_ERROR_MEMORY;
+    for (size_t i = 0; i < f->body->op_count; i++) {
         const mw__row *operation = f->body->ops[i]->row;
         if (operation != NULL && of[operation->id] == 0)
             of[operation->id] = rows_of(operation) | UINT64_C(1) << KNOWN;
-        roots[i] = operation != NULL ? of[operation->id] : 0;
+        const uint64_t found = operation != NULL ? of[operation->id] & ~(UINT64_C(1) << KNOWN) : 0;
+        if (found != 0)
+            roots[f->root_count++] = (mw__pattern_root){.at = i, .rows = found};
+        f->met |= found;
     }
-    for (size_t i = 0; roots != NULL && i < f->body->op_count; i++)
-        f->met |= roots[i];
     f->roots = roots;
-    return roots != NULL ? MW_OK : MW_ERROR_MEMORY;
+    return MW_OK;
 }
 
 /* ---- applying the rows ---- */
@@ -228,8 +231,6 @@ static const char *switched_off(const mw__finder *f, const mw__pattern_row *row)
     return config->level < row->level ? "the processor has no AVX-512, or may not use it" : NULL;
 }
 
-/* A row without roots is applied where there is what it stands over. */
-static bool has_roots(const mw__pattern_row *row) { return mw__pass_rule_of(row->id)->roots != NULL; }
 static uint64_t bit_of(const mw__pattern_row *row) { return UINT64_C(1) << (row - rows); }
 
 static bool has_place(const mw__finder *f, size_t at)
@@ -254,20 +255,38 @@ static mw_status apply_at(mw__finder *f, size_t at, const char *off, mw_error *e
     return MW_OK;
 }
 
-static mw_status apply(mw__finder *f, const mw__pattern_row *row, mw_error *err)
+static mw_status apply_at_roots(mw__finder *f, const char *off, mw_error *err)
 {
-    const char *off = switched_off(f, row);
+    const bool backwards = (f->row->how & MW__PATTERN_BACKWARDS) != 0;
+    for (size_t i = 0; i < f->root_count; i++) {
+        const mw__pattern_root *root = &f->roots[backwards ? f->root_count - 1 - i : i];
+        if ((root->rows & bit_of(f->row)) != 0)
+            MW_TRY(apply_at(f, root->at, off, err));
+    }
+    return MW_OK;
+}
+
+/* Of a row without roots: where there is what it stands over. */
+static mw_status apply_over(mw__finder *f, const char *off, mw_error *err)
+{
     const size_t count = f->body->op_count;
-    const bool rooted = has_roots(row);
-    f->row = row;
-    if (mw__pass_is_off(f->log, row->id) || (rooted && (f->met & bit_of(row)) == 0))
-        return MW_OK;
     for (size_t i = 0; i < count; i++) {
-        const size_t at = (row->how & MW__PATTERN_BACKWARDS) != 0 ? count - 1 - i : i;
-        if (rooted ? (f->roots[at] & bit_of(row)) != 0 : mw__pattern_is(f->patterns[at], row->over))
+        const size_t at = (f->row->how & MW__PATTERN_BACKWARDS) != 0 ? count - 1 - i : i;
+        if (mw__pattern_is(f->patterns[at], f->row->over))
             MW_TRY(apply_at(f, at, off, err));
     }
     return MW_OK;
+}
+
+static mw_status apply(mw__finder *f, const mw__pattern_row *row, mw_error *err)
+{
+    const char *off = switched_off(f, row);
+    f->row = row;
+    if (mw__pass_is_off(f->log, row->id))
+        return MW_OK;
+    if (mw__pass_rule_of(row->id)->roots == NULL)
+        return apply_over(f, off, err);
+    return (f->met & bit_of(row)) != 0 ? apply_at_roots(f, off, err) : MW_OK;
 }
 
 static mw_status apply_all(mw__finder *f, mw_error *err)

@@ -26,6 +26,12 @@ typedef struct mw__pattern {
     const struct mw__pattern *with;            /* the pooling without which it cannot be; or NULL */
 } mw__pattern;
 
+/* An operation that rows are applied to. */
+typedef struct mw__pattern_root {
+    size_t at;     /* of the body's operations */
+    uint64_t rows; /* a bit each */
+} mw__pattern_root;
+
 /* What the rows work on. */
 typedef struct mw__finder {
     const mw__function *function;
@@ -34,10 +40,11 @@ typedef struct mw__finder {
     const mw__rounding *rounding;
     int partitions;
     mw__arena *arena;
-    const uint32_t *uses;  /* by value: as how many operands and outputs */
-    const uint32_t *maker; /* by value: the place of the operation that makes it, and 1; 0: there is none */
-    const uint64_t *roots; /* by operation of the body: the rows that are applied to it, a bit each */
-    uint64_t met;          /* those of any of them */
+    const uint32_t *uses;          /* by value: as how many operands and outputs */
+    const uint32_t *maker;         /* by value: the place of the operation that makes it, and 1; 0: there is none */
+    const mw__pattern_root *roots; /* operations of the body that are roots of rows, in order */
+    size_t root_count;
+    uint64_t met;                       /* the rows of any of them */
     struct mw__matmul_sum_match **sums; /* by value: the sum of products that it is; NULL = none so far */
     bool *within;                       /* by value: part of an all_within product; NULL = none so far */
     mw__pattern **patterns;             /* by operation of the body; NULL = none */
