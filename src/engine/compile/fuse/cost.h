@@ -22,6 +22,10 @@ typedef struct mw__fuse_terms {
     bool idle;     /* some threads would have much less to do than others: nothing is worth that */
 } mw__fuse_terms;
 
+/* Additions in whose time a step more begins: a loop over blocks, a stage of a chain. What lies in the nearest cache is
+ * stored and loaded in less, if it has fewer elements. */
+#define MW__FUSE_BEGINS 1024.0
+
 /* True if it gains something. */
 bool mw__fuse_pays(const mw__fuse_weights *weights, const mw__fuse_terms *terms);
 

@@ -301,13 +301,19 @@ static mw__fused_view view_of(const mw__sum *sum)
                          : (mw__fused_view){.planes = sum->planes, .units = sum->results, .run = sum->run};
 }
 
-/* Shares of the units, or of the rows of a partial column sum, are even enough; the sum is then a step fewer. */
+/* Shares of the units, or of the rows of a partial column sum, are even enough. A sum of rows is then a step fewer; one
+ * of columns is loaded once less, and a step adds its partial sums. */
 static bool is_shared(const fuser *f, const mw__sum *sum)
 {
     const int64_t partitions = f->pass->partitions, units = view_of(sum).units;
     const int64_t shares = sum->run == 1 ? (units + 63) / 64 : units;
     const bool even = partitions == 1 || shares >= 4 * partitions || shares % partitions == 0;
-    return mw__fuse_pays(f->pass->weights, &(mw__fuse_terms){.idle = !even, .fewer = 1.0});
+    const bool columns = sum->run == 1;
+    const mw__fuse_terms terms = {.idle = !even,
+                                  .spared = columns ? (double)(sum->planes * sum->results) : 0.0,
+                                  .again = columns ? MW__FUSE_BEGINS : 0.0,
+                                  .fewer = columns ? 0.0 : 1.0};
+    return mw__fuse_pays(f->pass->weights, &terms);
 }
 
 static mw__element_operand summand(const mw__step *step)

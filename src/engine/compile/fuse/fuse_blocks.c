@@ -237,6 +237,22 @@ static int64_t common_units(const blocker *b, const run *early, const run *late)
     return units;
 }
 
+/* Whether what one makes and the other touches takes longer to be stored and loaded than a stage does to begin. */
+static bool is_worth_joining(const blocker *b, const run *early, const run *late)
+{
+    mw__fuse_terms terms = {.again = MW__FUSE_BEGINS};
+    for (size_t s = 0; s < early->stage_count; s++) {
+        const mw__step *step = early->stages[s];
+        for (size_t i = 0; i < step->read_count + step->write_count; i++) {
+            const mw__step_operand *operand =
+                i < step->read_count ? &step->reads[i] : &step->writes[i - step->read_count];
+            if (run_touches(late, operand->buffer))
+                terms.spared += (double)(b->pass->planner->buffers[operand->buffer].size / sizeof(float));
+        }
+    }
+    return mw__fuse_pays(b->pass->weights, &terms);
+}
+
 /* Shares of the threads begin where they did, at whole grains. */
 static bool allows(const blocker *b, const run *early, const run *late, int64_t units)
 {
@@ -255,8 +271,8 @@ static bool allows(const blocker *b, const run *early, const run *late, int64_t 
 static mw_status try_join(const blocker *b, run *early, run *late, bool *joined)
 {
     const int64_t units = common_units(b, early, late);
-    *joined = units > 1 && allows(b, early, late, units) && early->origin_count + late->origin_count <= STAGES &&
-              early->stage_count + late->stage_count <= STAGES;
+    *joined = units > 1 && allows(b, early, late, units) && is_worth_joining(b, early, late) &&
+              early->origin_count + late->origin_count <= STAGES && early->stage_count + late->stage_count <= STAGES;
     if (!*joined)
         return MW_OK;
     MW_TRY(settle(b, early, units, joined));
