@@ -215,8 +215,37 @@ static void test_what_lies_between_takes_no_memory(void)
     }
 }
 
+/* The steps of a net of `width` with one layer that are chains, or add partial sums of columns. */
+static size_t joined_steps(int64_t rows, int64_t width)
+{
+    mw_error err = {0};
+    size_t joined = 0;
+    mw_graph *graph = mw_graph_create(NULL, &err);
+    mw_tensor *x = mw_input(graph, "x", MW_F32, MW_SHAPE(rows, width)),
+              *y = mw_input(graph, "y", MW_F32, MW_SHAPE(rows, 1));
+    mw_tensor *net = mw_dense(mw_relu(mw_dense(x, width, "fc1")), 1, "fc2");
+    mw_trainer *trainer = engine_trainer(mw_mse(net, y), mw_sgd(0.1f), MW_DEVICE_CPU, 1, &err);
+    mw_graph_destroy(graph);
+    mw_plan *plan = mw_plan_create_trainer(trainer, MW_TRAINER_STEP, &err);
+    mw_plan_step step;
+    for (size_t i = 0; mw_plan_step_at(plan, i, &step); i++)
+        joined += strstr(step.kernel, "chain") != NULL || strcmp(step.kernel, "column_sums") == 0;
+    CHECK_OK(err);
+    mw_plan_destroy(plan);
+    mw_trainer_destroy(trainer);
+    return joined;
+}
+
+/* To begin a stage, or a step that adds partial sums, takes longer than to load what lies in the nearest cache. */
+static void test_small_steps_stay_apart(void)
+{
+    CHECK_INT(joined_steps(4, 16), 0);
+    CHECK(joined_steps(128, 64) > 0);
+}
+
 int main(void)
 {
+    RUN(test_small_steps_stay_apart);
     RUN(test_blocks_change_no_bit);
     RUN(test_what_lies_between_takes_no_memory);
     return check_finish();

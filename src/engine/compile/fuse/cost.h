@@ -22,8 +22,8 @@ typedef struct mw__fuse_terms {
     bool idle;     /* some threads would have much less to do than others: nothing is worth that */
 } mw__fuse_terms;
 
-/* Additions in whose time a step more begins: a loop over blocks, a stage of a chain. What lies in the nearest cache is
- * stored and loaded in less, if it has fewer elements. */
+/* Additions in whose time a step more begins: a loop over blocks, a stage of a chain. Fewer elements than that lie in
+ * the nearest cache, and are stored and loaded sooner. */
 #define MW__FUSE_BEGINS 1024.0
 
 /* True if it gains something. */

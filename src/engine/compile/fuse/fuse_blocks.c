@@ -237,19 +237,24 @@ static int64_t common_units(const blocker *b, const run *early, const run *late)
     return units;
 }
 
-/* Whether what one makes and the other touches takes longer to be stored and loaded than a stage does to begin. */
+/* Elements of all that the run touches. */
+static double elements_of(const blocker *b, const run *r)
+{
+    size_t bytes = 0;
+    for (size_t s = 0; s < r->stage_count; s++) {
+        const mw__step *step = r->stages[s];
+        for (size_t i = 0; i < step->read_count; i++)
+            bytes += b->pass->planner->buffers[step->reads[i].buffer].size;
+        for (size_t i = 0; i < step->write_count; i++)
+            bytes += b->pass->planner->buffers[step->writes[i].buffer].size;
+    }
+    return (double)(bytes / sizeof(float));
+}
+
+/* Small steps between large ones are: they hold these together. */
 static bool is_worth_joining(const blocker *b, const run *early, const run *late)
 {
-    mw__fuse_terms terms = {.again = MW__FUSE_BEGINS};
-    for (size_t s = 0; s < early->stage_count; s++) {
-        const mw__step *step = early->stages[s];
-        for (size_t i = 0; i < step->read_count + step->write_count; i++) {
-            const mw__step_operand *operand =
-                i < step->read_count ? &step->reads[i] : &step->writes[i - step->read_count];
-            if (run_touches(late, operand->buffer))
-                terms.spared += (double)(b->pass->planner->buffers[operand->buffer].size / sizeof(float));
-        }
-    }
+    const mw__fuse_terms terms = {.spared = elements_of(b, early) + elements_of(b, late), .again = MW__FUSE_BEGINS};
     return mw__fuse_pays(b->pass->weights, &terms);
 }
 
