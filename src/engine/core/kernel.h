@@ -119,6 +119,8 @@ void mw__nd_iter_finish(mw__nd_iter *iter);
 /* A iter over `shape` whose operands broadcast to it. */
 mw__nd_iter mw__nd_iter_broadcast(mw_shape shape, const mw_shape *operands, int count);
 int64_t mw__nd_iter_count(const mw__nd_iter *iter);
+/* The same in the arena of the plan, where steps of the same loops share it; NULL after a failed allocation. */
+const mw__nd_iter *mw__plan_broadcast(mw__planner *planner, mw_shape shape, const mw_shape *operands, int count);
 
 typedef struct mw__nd_position {
     int64_t index[MW__ND_RANK];

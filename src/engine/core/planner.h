@@ -4,7 +4,10 @@
 #define MW__ENGINE_CORE_PLANNER_H
 
 #include "engine/core/buffer.h"
+#include "engine/core/kernel.h"
 #include "engine/core/step.h"
+
+enum { MW__PLANNER_ITERS = 32 };
 
 struct mw__planner {
     mw__arena *arena; /* of everything that stays */
@@ -17,9 +20,10 @@ struct mw__planner {
     mw__buffer *buffers;
     mw__step **steps;
     size_t buffer_count, buffer_capacity, step_count, step_capacity;
-    const mw__op *op;                      /* being planned */
-    const char *implementation, *declined; /* so far, of its plan */
-    mw_error error;                        /* the first failure */
+    const mw__nd_iter *iters[MW__PLANNER_ITERS]; /* planned before, by extent */
+    const mw__op *op;                            /* being planned */
+    const char *implementation, *declined;       /* so far, of its plan */
+    mw_error error;                              /* the first failure */
     mw__step dummy;
     mw__step_operand dummy_operands[MW__STEP_READS + MW__STEP_WRITES];
 };

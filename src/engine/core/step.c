@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-enum { FEW_READS = 4, FEW_WRITES = 2 };
+enum { FEW_READS = 4, FEW_WRITES = 1 };
 
 /* ---- buffers ---- */
 
@@ -141,6 +141,29 @@ void mw__plan_view(mw__planner *planner, const mw_tensor *result, const mw_tenso
         mw__planner_add_copy(planner, from, own); /* an output has memory of its own; see elide_copies */
     else
         planner->buffer_of[result->id] = from;
+}
+
+static bool is_same_iter(const mw__nd_iter *a, const mw__nd_iter *b)
+{
+    const size_t loops = (size_t)a->rank * sizeof *a->extent;
+    bool same = a->rank == b->rank && a->operands == b->operands && memcmp(a->extent, b->extent, loops) == 0;
+    for (int i = 0; same && i < a->operands; i++)
+        same = memcmp(a->stride[i], b->stride[i], loops) == 0;
+    return same;
+}
+
+const mw__nd_iter *mw__plan_broadcast(mw__planner *planner, mw_shape shape, const mw_shape *operands, int count)
+{
+    const mw__nd_iter iter = mw__nd_iter_broadcast(shape, operands, count);
+    const size_t place = (size_t)(iter.extent[iter.rank - 1] + 5 * iter.stride[count - 1][iter.rank - 1] + count);
+    const mw__nd_iter **recent = &planner->iters[place % MW__PLANNER_ITERS];
+    if (*recent != NULL && is_same_iter(*recent, &iter))
+        return *recent;
+    mw__nd_iter *copy = mw__plan_block(planner, sizeof *copy);
+    if (copy == NULL)
+        return NULL;
+    *copy = iter;
+    return *recent = copy;
 }
 
 void *mw__plan_block(mw__planner *planner, size_t size)

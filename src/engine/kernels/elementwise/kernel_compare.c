@@ -86,7 +86,7 @@ static const compare_row compare_rows[MW__OP_COUNT] = {
 /* clang-format on */
 
 typedef struct compare_block {
-    mw__nd_iter iter; /* operands: x, y */
+    const mw__nd_iter *iter; /* operands: x, y */
     int64_t elements, count;
     mw_dtype dtype, dtype_y; /* differ only as F16 and F32 */
     mw__loop1 *fed[2];       /* of what is read of memory (math_chip.h) */
@@ -98,7 +98,7 @@ typedef struct compare_block {
 static void compare_run(const mw__kernel_call *call)
 {
     const compare_block *block = call->block;
-    const mw__nd_iter *iter = &block->iter;
+    const mw__nd_iter *iter = block->iter;
     const int64_t sx = iter->stride[0][iter->rank - 1], sy = iter->stride[1][iter->rank - 1];
     float tile_x[MW__TILE], tile_y[MW__TILE];
     int64_t at, end;
@@ -135,11 +135,12 @@ mw_status mw__kernel_compare(mw__planner *planner, const mw__op *op, mw_error *e
     if (row->bools[0] == NULL)
         MW_TRY(mw__kernel_check_number(op, dtype, err));
     compare_block *block = mw__plan_block(planner, sizeof *block);
-    if (block == NULL || mw__count_of(result) == 0)
-        return mw__plan_check(planner, err);
     const mw_shape shape = mw__shape_of(result);
+    const mw__nd_iter *iter = mw__plan_broadcast(planner, shape, (mw_shape[]){mw__shape_of(x), mw__shape_of(y)}, 2);
+    if (block == NULL || iter == NULL || mw__count_of(result) == 0)
+        return mw__plan_check(planner, err);
     const mw__units split = mw__units_of(planner, shape);
-    block->iter = mw__nd_iter_broadcast(shape, (mw_shape[]){mw__shape_of(x), mw__shape_of(y)}, 2);
+    block->iter = iter;
     block->elements = split.elements, block->count = mw__count_of(result), block->dtype = dtype;
     block->dtype_y = mw__dtype_of(y);
     block->fed[0] = mw__plan_fed(planner, dtype), block->fed[1] = mw__plan_fed(planner, block->dtype_y);
@@ -182,7 +183,7 @@ SELECT(select_4, uint32_t)
 SELECT(select_8, uint64_t)
 
 typedef struct select_block {
-    mw__nd_iter iter; /* operands: cond, a, b */
+    const mw__nd_iter *iter; /* operands: cond, a, b */
     int64_t elements, count;
     size_t size; /* of an element */
     mw__select_loop *loop;
@@ -224,12 +225,12 @@ static void select_mixed(const mw__kernel_call *call, const uint8_t *cond, const
                          int64_t run)
 {
     const select_block *block = call->block;
-    const int last = block->iter.rank - 1;
+    const int last = block->iter->rank - 1;
     float tile_a[MW__TILE], tile_b[MW__TILE];
     const float *a = select_floats(call->in[1], block->from[0], block->fed[0], position->offset[1],
-                                   block->iter.stride[1][last], run, tile_a);
+                                   block->iter->stride[1][last], run, tile_a);
     const float *b = select_floats(call->in[2], block->from[1], block->fed[1], position->offset[2],
-                                   block->iter.stride[2][last], run, tile_b);
+                                   block->iter->stride[2][last], run, tile_b);
     block->loop(tile_a, cond, a, b, run);
     mw__tile_store(call->out[0], block->dtype, at, run, tile_a);
 }
@@ -237,7 +238,7 @@ static void select_mixed(const mw__kernel_call *call, const uint8_t *cond, const
 static void select_run(const mw__kernel_call *call)
 {
     const select_block *block = call->block;
-    const mw__nd_iter *iter = &block->iter;
+    const mw__nd_iter *iter = block->iter;
     const int last = iter->rank - 1;
     const size_t size = block->size;
     uint8_t tile_cond[MW__TILE];
@@ -285,12 +286,14 @@ mw_status mw__kernel_select(mw__planner *planner, const mw__op *op, mw_error *er
     const size_t size = mw__dtype_size(mw__dtype_of(result));
     if (mw__count_of(result) > 0 && mw__select_rows_suits(planner, op))
         return mw__plan_select_rows(planner, op, err);
-    select_block *block = mw__plan_block(planner, sizeof *block);
-    if (block == NULL || mw__count_of(result) == 0)
-        return mw__plan_check(planner, err);
     const mw_shape shape = mw__shape_of(result);
+    select_block *block = mw__plan_block(planner, sizeof *block);
+    const mw__nd_iter *iter =
+        mw__plan_broadcast(planner, shape, (mw_shape[]){mw__shape_of(cond), mw__shape_of(a), mw__shape_of(b)}, 3);
+    if (block == NULL || iter == NULL || mw__count_of(result) == 0)
+        return mw__plan_check(planner, err);
     const mw__units split = mw__units_of(planner, shape);
-    block->iter = mw__nd_iter_broadcast(shape, (mw_shape[]){mw__shape_of(cond), mw__shape_of(a), mw__shape_of(b)}, 3);
+    block->iter = iter;
     block->elements = split.elements, block->count = mw__count_of(result), block->size = size;
     block->from[0] = mw__dtype_of(a), block->from[1] = mw__dtype_of(b), block->dtype = mw__dtype_of(result);
     block->fed[0] = mw__plan_fed(planner, block->from[0]), block->fed[1] = mw__plan_fed(planner, block->from[1]);

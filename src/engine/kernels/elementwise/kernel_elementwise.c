@@ -11,7 +11,7 @@
 /* ---- two operands ---- */
 
 typedef struct binary_block {
-    mw__nd_iter iter; /* operands: x, y */
+    const mw__nd_iter *iter; /* operands: x, y */
     int64_t elements, count;
     mw_dtype from[2], dtype; /* F16 and F32 may be mixed (engine/compile/storage/fp16_storage.h) */
     mw__loop2 *loop;
@@ -61,7 +61,7 @@ static const int32_t *arm_i32(binary_operand *operand, int64_t offset, int64_t s
 static void binary_run(const mw__kernel_call *call)
 {
     const binary_block *block = call->block;
-    const mw__nd_iter *iter = &block->iter;
+    const mw__nd_iter *iter = block->iter;
     const int last = iter->rank - 1;
     binary_operand x, y;
     x.data = call->in[0], x.spread = -1, x.spread_count = 0;
@@ -115,11 +115,12 @@ mw_status mw__kernel_binary(mw__planner *planner, const mw__op *op, mw_error *er
     mw__loop2 *const special = half_function2(planner, op);
     MW_TRY(mw__kernel_check_number(op, dtype, err));
     binary_block *block = mw__plan_block(planner, sizeof *block);
-    if (block == NULL || mw__count_of(result) == 0)
-        return mw__plan_check(planner, err);
     const mw_shape shape = mw__shape_of(result);
+    const mw__nd_iter *iter = mw__plan_broadcast(planner, shape, (mw_shape[]){mw__shape_of(x), mw__shape_of(y)}, 2);
+    if (block == NULL || iter == NULL || mw__count_of(result) == 0)
+        return mw__plan_check(planner, err);
     const mw__units split = mw__units_of(planner, shape);
-    *block = (binary_block){.iter = mw__nd_iter_broadcast(shape, (mw_shape[]){mw__shape_of(x), mw__shape_of(y)}, 2),
+    *block = (binary_block){.iter = iter,
                             .elements = split.elements,
                             .count = mw__count_of(result),
                             .from = {mw__dtype_of(x), mw__dtype_of(y)},

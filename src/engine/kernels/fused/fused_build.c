@@ -375,15 +375,25 @@ static mw__kernel *kernel_of(const mw__fused *fused)
     return fused->view.units > 0 ? mw__fused_run_view : mw__fused_run;
 }
 
-/* With room for what the parts make at most: there are many groups, and most are short. */
+static size_t smaller(size_t a, size_t b) { return a < b ? a : b; }
+
+/* What the parts read at most. There are many groups, most are short, and each has room for its own. */
+static size_t reads_of(const mw__fused_parts *parts)
+{
+    return smaller(MW__ELEMENT_OPERANDS * parts->count + parts->sum_count, MW__STEP_READS);
+}
+
+static size_t writes_of(const mw__fused_parts *parts)
+{
+    return smaller(parts->count, MW__STEP_WRITES) + parts->watch_count + parts->sum_count;
+}
+
 static mw__fused *make_fused(mw__arena *arena, const mw__fused_parts *parts, mw_error *err)
 {
-    const size_t met = MW__ELEMENT_OPERANDS * parts->count + parts->sum_count;
-    const size_t reads = met < MW__STEP_READS ? met : MW__STEP_READS;
     mw__fused *fused = mw__arena_alloc(arena, 1, sizeof *fused, err);
     if (fused == NULL)
         return NULL;
-    fused->operands = mw__arena_alloc(arena, reads, sizeof *fused->operands, err);
+    fused->operands = mw__arena_alloc(arena, reads_of(parts), sizeof *fused->operands, err);
     fused->code = mw__arena_alloc(arena, parts->count, sizeof *fused->code, err);
     fused->stores = mw__arena_alloc(arena, parts->count, sizeof *fused->stores, err);
     fused->watches = mw__arena_alloc(arena, parts->watch_count, sizeof *fused->watches, err);
@@ -398,7 +408,7 @@ static mw__fused *make_fused(mw__arena *arena, const mw__fused_parts *parts, mw_
 mw__step *mw__fused_step(mw__arena *arena, const mw__fused_parts *parts, mw_error *err)
 {
     mw__fused *fused = make_fused(arena, parts, err);
-    mw__step *step = mw__step_create(arena, MW__STEP_READS, MW__STEP_WRITES + MW__FUSED_SUMS, err);
+    mw__step *step = mw__step_create(arena, reads_of(parts), writes_of(parts), err);
     const mw__op **ops = list_ops(arena, parts, err);
     if (fused == NULL || step == NULL || ops == NULL)
         return NULL;
