@@ -1,4 +1,5 @@
 /* What a text declares against its rule is refused by whatever copies the program: compiling, training, other files. */
+#include "graph/transform/segment/prune.h"
 #include "mil/legalize/legal_form.h"
 #include "support/cases/op_cases.h"
 #include "support/check.h"
@@ -122,6 +123,49 @@ static void test_a_program_in_form_is_what_a_copy_would_be(void)
     check_note(in_form > 200, __FILE__, __LINE__, "only %zu cases are in form", in_form);
 }
 
+/* So is one that autograd stops at. */
+static void test_a_stopped_gradient_is_in_form(void)
+{
+    bool in_form = false;
+    mw_error err = {0};
+    const mw__device_traits *cpu = mw__device_find(MW_DEVICE_CPU);
+    mw_graph *graph = mw_graph_create(NULL, NULL), *copy = mw_graph_create(NULL, NULL);
+    mw_tensor *x = mw_input(graph, "x", MW_F32, MW_SHAPE(2));
+    mw_output(mw_mul(mw_stop_gradient(mw_exp(x)), x), "y");
+    mw__mil_is_in_form(graph, cpu, &in_form, &err);
+    CHECK(in_form);
+    CHECK(mw__mil_legalize(graph, copy, cpu, &err) == MW_OK);
+    char *is = mw_graph_print_mil(graph, NULL, &err), *would_be = mw_graph_print_mil(copy, NULL, &err);
+    CHECK_OK(err);
+    CHECK_STR(is, would_be);
+    mw_string_free(is);
+    mw_string_free(would_be);
+    mw_graph_destroy(graph);
+    mw_graph_destroy(copy);
+}
+
+/* A trainer's step has nothing that its results do not need, which its loss may have made. */
+static void test_a_step_has_nothing_dead(void)
+{
+    mw_error err = {0};
+    mw_graph *graph = mw_graph_create(NULL, NULL);
+    mw_tensor *x = mw_input(graph, "x", MW_F32, MW_SHAPE(4, 3)), *y = mw_input(graph, "y", MW_I32, MW_SHAPE(4));
+    mw_tensor *logits = mw_dense(x, 5, "fc");
+    mw_exp(logits);
+    mw_trainer *trainer = engine_trainer(mw_cross_entropy(logits, y), mw_adam(0.1f), MW_DEVICE_CPU, 1, &err);
+    mw_graph_destroy(graph);
+    const char *mil = trainer != NULL ? mw_program_get_info(mw_trainer_program(trainer)).mil : "";
+    mw_graph *step = mw_graph_parse_mil(mil, strlen(mil), NULL, NULL, &err);
+    CHECK_OK(err);
+    if (CHECK(step != NULL)) {
+        const size_t before = step->functions[0]->body->op_count;
+        CHECK(mw__prune(step->functions[0], &err) == MW_OK);
+        CHECK_INT(step->functions[0]->body->op_count, before);
+    }
+    mw_graph_destroy(step);
+    mw_trainer_destroy(trainer);
+}
+
 /* An operation that nothing needs, an output that is an input, and one that is there twice, are what a copy mends. */
 static void test_a_program_with_a_rest_is_copied(void)
 {
@@ -149,6 +193,8 @@ int main(void)
     RUN(test_programs_and_trainers_refuse_it);
     RUN(test_another_element_type_is_refused_too);
     RUN(test_a_program_in_form_is_what_a_copy_would_be);
+    RUN(test_a_stopped_gradient_is_in_form);
+    RUN(test_a_step_has_nothing_dead);
     RUN(test_a_program_with_a_rest_is_copied);
     return check_finish();
 }

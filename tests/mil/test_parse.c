@@ -476,6 +476,55 @@ static void test_slots_follow_the_table_whatever_the_text_order(void)
     mw_graph_destroy(graph);
 }
 
+/* A type that is spelled as one before, and a name as it is printed, are passed over: what follows has its place. */
+static const struct {
+    const char *what, *text;
+    int column;
+    const char *message;
+} passed_over[] = {
+    {"behind a type", "tensor<fp16, [4]> y = relu(x = x);tensor<fp16, [4]> ?", 53, "found \"?\""},
+    {"behind a name", "tensor<fp16, [4]> y = relu(x = x)[name = string(\"y\")] ?", 55, "found \"?\""},
+    {"another name", "tensor<fp16, [4]> y = relu(x = x)[name = string(\"z\")] ?", 55, "found \"?\""},
+    {"the beginning of a name", "tensor<fp16, [4]> y = relu(x = x)[name = string(\"yy\")] ?", 56, "found \"?\""},
+    {"an attribute more", "tensor<fp16, [4]> y = relu(x = x)[name = string(\"y\"), ?", 55, "found \"?\""},
+    {"a type of another extent", "tensor<fp16, [4]> y = relu(x = x);tensor<fp16, [4, ?, !]>", 55, "character 0x21"},
+};
+
+static void test_what_is_passed_over_changes_no_place(void)
+{
+    char text[512];
+    for (size_t i = 0; i < sizeof passed_over / sizeof *passed_over; i++) {
+        mw_error err = {0};
+        snprintf(text, sizeof text, "%s%s", HEAD, passed_over[i].text);
+        mw_graph *graph = parse(text, &err);
+        check_note(graph == NULL && err.text_line == 4 && err.text_column == passed_over[i].column &&
+                       strstr(err.message, passed_over[i].message) != NULL,
+                   __FILE__, __LINE__, "%s: %d:%d, \"%s\"", passed_over[i].what, err.text_line, err.text_column,
+                   err.message);
+        mw_graph_destroy(graph);
+    }
+}
+
+static void test_names_of_statements_are_those_of_the_text(void)
+{
+    mw_error err = {0};
+    mw_graph *graph = parse(PROGRAM("tensor<fp16, [4]> y = relu(x = x)[name = string(\"y\")];\n"
+                                    "tensor<fp16,[4]> z = relu(x = y)[name = string(\"y\")];\n"
+                                    "tensor<fp16, [4]> w = relu(x = z);\n"),
+                            &err);
+    const mw_tensor *y = mw_graph_find(graph, "y"), *z = mw_graph_find(graph, "z"), *w = mw_graph_find(graph, "w");
+    CHECK_OK(err);
+    if (CHECK(y != NULL && z != NULL && w != NULL)) {
+        CHECK_STR(y->op->name, "y");
+        CHECK_STR(z->op->name, "y");
+        CHECK(!y->op->name_absent && !z->op->name_absent && w->op->name_absent);
+        CHECK_INT(y->op->attribute_count, 0);
+        CHECK(y->type == w->type);
+        CHECK_INT(mw_tensor_shape(z).dim[0], 4);
+    }
+    mw_graph_destroy(graph);
+}
+
 static void test_a_set_error_makes_parse_do_nothing(void)
 {
     mw_error err = {.status = MW_ERROR_FILE, .message = "earlier"};
@@ -519,6 +568,8 @@ int main(void)
     RUN(test_elements_are_packed_row_major);
     RUN(test_strings_keep_their_characters);
     RUN(test_slots_follow_the_table_whatever_the_text_order);
+    RUN(test_what_is_passed_over_changes_no_place);
+    RUN(test_names_of_statements_are_those_of_the_text);
     RUN(test_a_set_error_makes_parse_do_nothing);
     RUN(test_every_failed_allocation_is_an_error_without_a_leak);
     return check_finish();
