@@ -116,7 +116,7 @@ mw_status mw__open_mutable_weights(mw_graph *graph, const char *const *paths, si
     o.found = mw__arena_alloc(arena, path_count, sizeof *o.found, err);
     if (*out == NULL || o.found == NULL)
         return MW_ERROR_MEMORY;
-    for (size_t i = 0; i < graph->function_count; i++) {
+    for (size_t i = 0; path_count > 0 && i < graph->function_count; i++) {
         o.function = graph->functions[i];
         o.weights = &(*out)[i];
         MW_TRY(open_function(&o));

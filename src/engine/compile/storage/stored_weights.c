@@ -122,50 +122,68 @@ static mw_status prepare_block(const preparation *p, const mw__block *block, boo
     return MW_OK;
 }
 
-/* Bytes that those which may stay would take as fp32; without uses, those that are stored. */
+static uint64_t bytes_of(const mw_tensor *value)
+{
+    return (uint64_t)mw_shape_count(mw_tensor_shape(value)) * sizeof(float);
+}
+
+/* What there may be to do, by one walk. */
+typedef struct survey {
+    bool codes, compressed;
+    uint64_t bytes; /* that constants which are stored otherwise would take as fp32 */
+} survey;
+
+static void survey_block(survey *found, const mw__block *block, bool outermost)
+{
+    for (size_t i = 0; i < block->op_count; i++) {
+        const mw__op *op = block->ops[i];
+        found->compressed = found->compressed || mw__op_is_constexpr(op);
+        found->codes = found->codes || (outermost && mw__op_is(op, "dequantize"));
+        if (outermost && op->result_count == 1 && is_stored(op->results[0]))
+            found->bytes += bytes_of(op->results[0]);
+        for (size_t b = 0; b < op->block_count; b++)
+            survey_block(found, op->blocks[b], false);
+    }
+}
+
+/* Of those which may stay. */
 static uint64_t dense_bytes(const preparation *p, const mw__block *body)
 {
     uint64_t bytes = 0;
-    for (size_t i = 0; i < body->op_count; i++) {
-        const mw__op *op = body->ops[i];
-        if (op->result_count == 1 && (p->uses != NULL ? may_stay(p, op->results[0]) : is_stored(op->results[0])))
-            bytes += (uint64_t)mw_shape_count(mw_tensor_shape(op->results[0])) * sizeof(float);
-    }
+    for (size_t i = 0; i < body->op_count; i++)
+        if (body->ops[i]->result_count == 1 && may_stay(p, body->ops[i]->results[0]))
+            bytes += bytes_of(body->ops[i]->results[0]);
     return bytes;
 }
 
-static bool has_codes(const mw__block *body)
-{
-    for (size_t i = 0; i < body->op_count; i++)
-        if (mw__op_is(body->ops[i], "dequantize"))
-            return true;
-    return false;
-}
-
 /* The uses are collected only for a program with enough of them, or with codes. */
-static mw_status choose_packing(preparation *p, const mw__function *function, const mw__config *config,
+static mw_status choose_packing(preparation *p, const mw__function *function, const survey *found, uint64_t most,
                                 mw__arena *scratch, bool *out)
 {
     *out = false;
-    const bool codes = config->fold && has_codes(function->body);
-    if (config->level == MW__LEVEL_REF || (!codes && dense_bytes(p, function->body) <= config->pack))
+    if (!found->codes && found->bytes <= most)
         return MW_OK;
     p->uses = mw__uses_make(scratch, function, p->err);
     if (p->uses == NULL)
         return MW_ERROR_MEMORY;
-    *out = dense_bytes(p, function->body) > config->pack;
-    p->codes = codes;
+    *out = dense_bytes(p, function->body) > most;
+    p->codes = found->codes;
     return MW_OK;
 }
 
 mw_status mw__prepare_weights(const mw__function *function, mw__arena *arena, const mw__config *config, mw_error *err)
 {
     mw__arena scratch;
-    mw__arena_init(&scratch, arena->allocator);
+    survey found = {0};
     preparation p = {.arena = arena, .err = err};
-    bool packs;
-    mw_status status = choose_packing(&p, function, config, &scratch, &packs);
-    if (status == MW_OK)
+    bool packs = false;
+    mw_status status = MW_OK;
+    survey_block(&found, function->body, true);
+    found.codes = found.codes && config->fold;
+    mw__arena_init(&scratch, arena->allocator);
+    if (config->level != MW__LEVEL_REF)
+        status = choose_packing(&p, function, &found, config->pack, &scratch, &packs);
+    if (status == MW_OK && (packs || p.codes || found.compressed))
         status = prepare_block(&p, function->body, packs);
     mw__arena_deinit(&scratch);
     return status;
