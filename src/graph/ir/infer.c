@@ -104,16 +104,14 @@ static const char *member_name(const mw__slot *slot, size_t index, char *buffer,
     return buffer;
 }
 
-typedef bool class_test(const mw__infer *infer, mw__arg_type type);
+enum { CLASS_T, CLASS_U, CLASSES };
 
-static bool belongs_to_t(const mw__infer *infer, mw__arg_type type)
+/* Of the arguments that share one element type; CLASSES: it has a type of its own. */
+static int class_of(mw__arg_type type, bool old)
 {
-    return mw__arg_type_is_t(type) || ((type == MW__FLOAT || mw__arg_type_is_u(type)) && is_old(infer));
-}
-
-static bool belongs_to_u(const mw__infer *infer, mw__arg_type type)
-{
-    return mw__arg_type_is_u(type) && !is_old(infer);
+    if (mw__arg_type_is_u(type))
+        return old ? CLASS_T : CLASS_U;
+    return mw__arg_type_is_t(type) || (old && type == MW__FLOAT) ? CLASS_T : CLASSES;
 }
 
 static mw_status fail_mixed(const mw__infer *infer, const mw__slot *slots[2], const size_t index[2])
@@ -127,20 +125,21 @@ static mw_status fail_mixed(const mw__infer *infer, const mw__slot *slots[2], co
 }
 
 /* All arguments of a class share one element type. */
-static mw_status check_one_type(const mw__infer *infer, class_test *belongs)
+static mw_status check_classes(const mw__infer *infer)
 {
+    const bool old = is_old(infer);
     const mw__row *row = infer->op->row;
-    const mw__slot *first = NULL; /* its operand `member` has the type */
-    size_t member = 0;
+    const mw__slot *first[CLASSES] = {NULL}; /* by class: its operand `member` has the type */
+    size_t member[CLASSES] = {0};
     for (size_t i = 0; i < row->arg_count; i++) {
         const mw__slot *slot = &infer->op->slots[i];
-        if (slot->operands == NULL || !belongs(infer, row->args[i].type))
-            continue;
-        for (size_t k = 0; k < slot->count; k++) {
-            if (first == NULL)
-                first = slot, member = k;
-            if (mw_tensor_dtype(slot->operands[k].value) != mw_tensor_dtype(first->operands[member].value))
-                return fail_mixed(infer, (const mw__slot *[]){first, slot}, (size_t[]){member, k});
+        const int class = class_of(row->args[i].type, old);
+        for (size_t k = 0; slot->operands != NULL && class != CLASSES && k < slot->count; k++) {
+            if (first[class] == NULL)
+                first[class] = slot, member[class] = k;
+            if (mw_tensor_dtype(slot->operands[k].value) !=
+                mw_tensor_dtype(first[class]->operands[member[class]].value))
+                return fail_mixed(infer, (const mw__slot *[]){first[class], slot}, (size_t[]){member[class], k});
         }
     }
     return MW_OK;
@@ -170,8 +169,7 @@ mw_status mw__op_infer(const mw__op *op, mw__infer *infer)
         return mw__rule_fail(infer, MW_ERROR_UNSUPPORTED, "the table does not know this operation");
     for (size_t i = 0; i < op->row->arg_count; i++)
         MW_TRY(check_slot(infer, &op->row->args[i], &op->slots[i]));
-    MW_TRY(check_one_type(infer, belongs_to_t));
-    MW_TRY(check_one_type(infer, belongs_to_u));
+    MW_TRY(check_classes(infer));
     MW_TRY(op->row->shape(infer));
     return check_results(infer);
 }
