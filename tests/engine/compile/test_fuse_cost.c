@@ -30,6 +30,8 @@ static const decision decisions[] = {
     {"a function as slow as storing and loading", {0, 0}, {.spared = 4, .again = 4, .fewer = 1}, true},
     {"a slower one", {0, 0}, {.spared = 4, .again = 6, .fewer = 1}, false},
     {"a kernel to whose results anything may be done", {0, 0}, {.spared = INFINITY, .again = 160, .fewer = 1}, true},
+    {"few elements lie between steps", {CACHE, 16}, {.spared = 1020, .again = MW__FUSE_BEGINS}, false},
+    {"more do", {CACHE, 16}, {.spared = 1028, .again = MW__FUSE_BEGINS}, true},
     {"a thread would be idle", {CACHE, 0}, {.saved = 1e9, .fewer = 9, .idle = true}, false},
 };
 
