@@ -387,6 +387,7 @@ static mw_status print_function_attributes(mw__printer *printer, const mw__funct
     if (status == MW_OK)
         status = mw__print_attributes(printer, list, count);
     mw__arena_deinit(&arena);
+    memset(printer->types, 0, sizeof printer->types); /* types of the arena may be among them */
     return status;
 }
 
