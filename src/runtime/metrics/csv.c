@@ -26,7 +26,7 @@ static bool is_ours(const mw_metrics *m, const char *data, size_t size)
 
 static mw_status add_column(mw_metrics *m, const char *name, size_t length, mw_error *err)
 {
-    char *copy = mw__arena_string(&m->columns.keys, name, length, err);
+    char *copy = mw__arena_string(&m->columns.entries, name, length, err);
     if (copy == NULL)
         return MW_ERROR_MEMORY;
     MW_TRY(mw__grow(m->allocator, &m->names, &m->column_capacity, m->column_count + 1, sizeof *m->names, err));
