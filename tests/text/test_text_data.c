@@ -223,6 +223,94 @@ static void test_tokens_are_kept_and_made_again_when_something_changes(void)
     folder_leave(folder);
 }
 
+/* How a text is opened, and whether its tokens were made for it. */
+static bool makes(const char *path, const char *folder, const char *chat)
+{
+    mw_error err = {0};
+    mw_text_data_options o = mw_text_data_defaults();
+    o.tokens = 3;
+    o.validation = 0.0;
+    o.chat = chat;
+    o.cache = "kept";
+    mw_text_data *data = mw_text_data_open(path, folder, &o, &err);
+    CHECK_OK(err);
+    const bool made = mw_text_data_get_info(data).was_made;
+    mw_text_data_destroy(data);
+    return made;
+}
+
+/* The same bytes are other documents under another kind of name. */
+static void test_tokens_of_one_kind_of_text_are_not_those_of_another(void)
+{
+    static const char line[] = "{\"text\": \"abcdef\"}";
+    char folder[512];
+    REQUIRE(folder_enter(folder));
+    write_tokenizer("");
+    folder_put("notes.txt", line);
+    folder_put("notes.jsonl", line);
+    folder_put("notes.ndjson", line);
+    CHECK(makes("notes.txt", ".", NULL));
+    CHECK(makes("notes.jsonl", ".", NULL));
+    CHECK(!makes("notes.ndjson", ".", NULL)); /* another spelling of the same kind, of the same text */
+    CHECK(makes("notes.txt", ".", NULL));
+    folder_leave(folder);
+}
+
+/* A template by its name has no words of its folder; the one of the folder has. */
+static void test_tokens_know_the_words_of_a_template(void)
+{
+    char folder[512], config[400];
+    REQUIRE(folder_enter(folder));
+    write_tokenizer("");
+    folder_put("notes.jsonl", "{\"messages\": [{\"role\": \"user\", \"content\": \"a\"}, {\"role\": \"assistant\", "
+                              "\"content\": \"bc\"}]}");
+    CHECK(makes("notes.jsonl", ".", NULL));
+    CHECK(!makes("notes.jsonl", ".", "chatml")); /* the same one */
+    snprintf(config, sizeof config, "{\"eos_token\": \"<end>\", \"chat_template\": \"%s%s\"}",
+             "{{ '<|im_start|>system\\\\nbe good<|im_end|>' }}", chat_template);
+    folder_put("tokenizer_config.json", config);
+    CHECK(makes("notes.jsonl", ".", NULL));
+    CHECK(!makes("notes.jsonl", ".", NULL));
+    CHECK(makes("notes.jsonl", ".", "chatml"));
+    snprintf(config, sizeof config, "{\"eos_token\":\n \"<end>\", \"model_max_length\": 7, \"chat_template\": \"%s\"}",
+             chat_template);
+    folder_put("tokenizer_config.json", config);
+    CHECK(!makes("notes.jsonl", ".", NULL)); /* nothing that a text is encoded by has changed */
+    folder_leave(folder);
+}
+
+static void copy_vocabulary(const char *name)
+{
+    char path[600], *data = NULL;
+    size_t size = 0;
+    mw_error err = {0};
+    snprintf(path, sizeof path, MW_TESTS_DIR "/text/files/%s.vocabulary.gguf", name);
+    mw__file_read(NULL, path, SIZE_MAX, &data, &size, &err);
+    mw__file_write(NULL, "other/tokenizer.gguf", data, size, false, &err);
+    mw__free(mw__allocator_default(), data);
+    CHECK_OK(err);
+}
+
+/* By what is in the tokenizer's file, whichever that is, and not by how it is called. */
+static void test_tokens_know_the_content_of_their_tokenizer(void)
+{
+    char folder[512];
+    REQUIRE(folder_enter(folder));
+    write_tokenizer("");
+    folder_put("notes.txt", "abcdefgh");
+    CHECK(makes("notes.txt", ".", NULL));
+    CHECK(!makes("notes.txt", "./", NULL));
+    CHECK(!makes("notes.txt", "tokenizer.json", NULL));
+    CHECK(!makes("./notes.txt", "././tokenizer.json", NULL));
+    REQUIRE(mkdir("other", 0777) == 0);
+    copy_vocabulary("gpt2");
+    CHECK(makes("notes.txt", "other", NULL));
+    CHECK(!makes("notes.txt", "other", NULL));
+    copy_vocabulary("llama3");
+    CHECK(makes("notes.txt", "other", NULL));
+    folder_leave(folder);
+}
+
 static void test_what_is_not_ours_is_not_written_over(void)
 {
     char folder[512];
@@ -350,6 +438,9 @@ int main(void)
     RUN(test_bad_texts_are_refused_with_their_place);
     RUN(test_a_huge_line_is_refused);
     RUN(test_tokens_are_kept_and_made_again_when_something_changes);
+    RUN(test_tokens_of_one_kind_of_text_are_not_those_of_another);
+    RUN(test_tokens_know_the_words_of_a_template);
+    RUN(test_tokens_know_the_content_of_their_tokenizer);
     RUN(test_what_is_not_ours_is_not_written_over);
     RUN(test_token_files_of_others_are_read);
     RUN(test_a_token_beyond_the_words_is_named);

@@ -3,6 +3,7 @@
 
 #include "base/number/hash.h"
 #include "base/text/error.h"
+#include "text/tokenizer/tokenizer.h"
 
 #include <millwright/text_model.h>
 #include <stdio.h>
@@ -56,18 +57,22 @@ mw_status mw__corpus_hash_file(const char *path, uint64_t seed, uint64_t *out, m
     return status;
 }
 
-static mw_status hash_folder(mw__corpus_encoder *e, const char *folder, mw_error *err)
+/* A text and where it ends; NULL is another than "". */
+static void hash_words(uint64_t *key, const char *words)
 {
-    static const char *const names[] = {"tokenizer.json", "vocab.json",    "merges.txt",           "tokenizer.model",
-                                        "vocab.txt",      "tokenizer.bin", "tokenizer_config.json"};
-    char path[PATH_BYTES];
-    struct stat found;
-    if (stat(folder, &found) == 0 && S_ISREG(found.st_mode))
-        MW_TRY(mw__corpus_hash_file(folder, e->key, &e->key, err));
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (find_beside(folder, names[i], path))
-            MW_TRY(mw__corpus_hash_file(path, e->key + i, &e->key, err));
-    return MW_OK;
+    *key = mw__hash64(words, words != NULL ? strlen(words) + 1 : 0, *key);
+}
+
+/* The files that the tokenizer was read from, in the kind that their names say. Where they lie has no say. */
+static mw_status hash_tokenizer(mw__corpus_encoder *e, const char *folder, mw_error *err)
+{
+    char file[PATH_BYTES], merges[PATH_BYTES];
+    if (!mw__tokenizer_files(folder, file, merges, sizeof file))
+        return mw__fail(err, MW_ERROR_ARGUMENT, "the path of a tokenizer is too long");
+    const char *kind = strrchr(file, '.');
+    hash_words(&e->key, kind != NULL && strchr(kind, '/') == NULL ? kind : "");
+    MW_TRY(mw__corpus_hash_file(file, e->key, &e->key, err));
+    return merges[0] != '\0' ? mw__corpus_hash_file(merges, e->key, &e->key, err) : MW_OK;
 }
 
 /* ---- around a document ---- */
@@ -134,6 +139,16 @@ static const char *template_of(const mw__json_node *root)
     return NULL;
 }
 
+/* Of all that decides how a conversation is written: a template by its name alone has no words of its folder. */
+static void hash_chat(uint64_t *key, const mw__corpus_chat *chat)
+{
+    hash_words(key, mw__corpus_chat_name(chat));
+    hash_words(key, chat->bos);
+    hash_words(key, chat->eos);
+    hash_words(key, chat->system);
+    hash_words(key, chat->spaced_end ? "spaced" : NULL);
+}
+
 /* A template that is not known matters only where there is a conversation. */
 static mw_status take_chat(mw__corpus_encoder *e, const mw__json_node *root, const char *folder, const char *name,
                            mw_error *err)
@@ -148,8 +163,7 @@ static mw_status take_chat(mw__corpus_encoder *e, const mw__json_node *root, con
         e->no_chat = mw__arena_keep(&e->arena, why.message, err);
     else if (text == NULL)
         e->no_chat = "the folder has no chat_template in tokenizer_config.json; name one of " MW__CHAT_NAMES;
-    const char *row = mw__corpus_chat_name(&e->chat);
-    e->key = row != NULL ? mw__hash64(row, strlen(row), e->key) : e->key;
+    hash_chat(&e->key, &e->chat);
     return err->status;
 }
 
@@ -165,14 +179,14 @@ static mw_status open_parts(mw__corpus_encoder *e, const char *folder, const cha
     const double words = mw__tree_number(config, "vocab_size", 0.0);
     const uint64_t count = mw_tokenizer_get_info(e->tokenizer).count;
     e->words = words >= 1.0 && words <= 1e9 ? (uint64_t)words : count;
-    MW_TRY(hash_folder(e, folder, err));
+    MW_TRY(hash_tokenizer(e, folder, err));
     MW_TRY(take_chat(e, tokens, folder, chat, err));
     return take_around(e, config, err);
 }
 
 mw_status mw__corpus_encoder_open(mw__corpus_encoder *e, const char *folder, const char *chat, mw_error *err)
 {
-    *e = (mw__corpus_encoder){.key = 1}; /* changes with the way texts are encoded here */
+    *e = (mw__corpus_encoder){.key = 2}; /* changes with the way texts are encoded here */
     mw__arena_init(&e->arena, mw__allocator_default());
     if (open_parts(e, folder, chat, err) == MW_OK)
         return MW_OK;

@@ -188,6 +188,14 @@ static mw_status take_cached(mw_text_data *d, const char *path, uint64_t key, bo
                     path);
 }
 
+/* Of all that decides which tokens a text becomes: how it is encoded, the network's words, the kind that its name says,
+ * and its bytes. */
+static mw_status key_of(const mw_text_data *d, const char *text, uint64_t *out, mw_error *err)
+{
+    const uint64_t parts[] = {d->encoder.key, d->words, mw__corpus_is_lines(text)};
+    return mw__corpus_hash_file(text, mw__hash64(parts, sizeof parts, 0), out, err);
+}
+
 static mw_status open_text(mw_text_data *d, const char *text, mw_error *err)
 {
     char path[PATH_BYTES];
@@ -197,7 +205,7 @@ static mw_status open_text(mw_text_data *d, const char *text, mw_error *err)
     const int size = snprintf(path, sizeof path, "%s%s", cache != NULL ? cache : text, cache != NULL ? "" : ".tokens");
     if (size < 0 || (size_t)size >= sizeof path)
         return mw__fail(err, MW_ERROR_ARGUMENT, "the path of a text is too long");
-    MW_TRY(mw__corpus_hash_file(text, d->encoder.key + d->words, &key, err));
+    MW_TRY(key_of(d, text, &key, err));
     MW_TRY(take_cached(d, path, key, &taken, err));
     if (taken)
         return MW_OK;

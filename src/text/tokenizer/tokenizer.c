@@ -98,16 +98,14 @@ static bool sibling_of(const char *path, const char *name, char *out, size_t siz
     return wrote > 0 && (size_t)wrote < size;
 }
 
-static mw_tokenizer *read_vocabulary_and_merges(const char *path, mw_error *err)
+static mw_tokenizer *read_vocabulary_and_merges(const char *path, const char *other, mw_error *err)
 {
     const mw_allocator *allocator = mw__allocator_default();
-    char other[4096], *vocabulary = NULL, *merges = NULL;
+    char *vocabulary = NULL, *merges = NULL;
     size_t size = 0, merges_size = 0;
     mw_tokenizer *t = NULL;
-    if (!sibling_of(path, "merges.txt", other, sizeof other))
-        mw__fail(err, MW_ERROR_ARGUMENT, "the path of vocab.json is too long");
-    else if (mw__file_read(allocator, path, MOST_BYTES, &vocabulary, &size, err) == MW_OK &&
-             mw__file_read(allocator, other, MOST_BYTES, &merges, &merges_size, err) == MW_OK)
+    if (mw__file_read(allocator, path, MOST_BYTES, &vocabulary, &size, err) == MW_OK &&
+        mw__file_read(allocator, other, MOST_BYTES, &merges, &merges_size, err) == MW_OK)
         t = mw__read_vocabulary_and_merges(vocabulary, size, merges, merges_size, err);
     mw__free(allocator, vocabulary);
     mw__free(allocator, merges);
@@ -120,10 +118,10 @@ static bool ends_in(const char *path, const char *end)
     return size >= own && strcmp(path + size - own, end) == 0;
 }
 
-static mw_tokenizer *open_file(const char *path, mw_error *err)
+static mw_tokenizer *open_file(const char *path, const char *merges, mw_error *err)
 {
-    if (ends_in(path, "vocab.json"))
-        return read_vocabulary_and_merges(path, err);
+    if (merges[0] != '\0')
+        return read_vocabulary_and_merges(path, merges, err);
     if (ends_in(path, ".json"))
         return read_with(mw__read_tokenizer_json, path, err);
     if (ends_in(path, ".gguf"))
@@ -135,37 +133,48 @@ static mw_tokenizer *open_file(const char *path, mw_error *err)
     return read_with(mw__read_llama2c, path, err);
 }
 
-static mw_tokenizer *open_folder(const char *path, mw_error *err)
+/* The first of these that a folder has. */
+static bool find_in_folder(const char *folder, char *out, size_t size)
 {
     static const char *const names[] = {"tokenizer.json", "vocab.json",    "tokenizer.model",
                                         "vocab.txt",      "tokenizer.bin", "tokenizer.gguf"};
-    char file[4096];
     struct stat found;
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        const int size = snprintf(file, sizeof file, "%s/%s", path, names[i]);
-        if (size > 0 && (size_t)size < sizeof file && stat(file, &found) == 0)
-            return open_file(file, err);
+        const int wrote = snprintf(out, size, "%s/%s", folder, names[i]);
+        if (wrote > 0 && (size_t)wrote < size && stat(out, &found) == 0)
+            return true;
     }
-    mw__fail(
-        err, MW_ERROR_FILE,
-        "\"%.200s\" has no tokenizer.json, vocab.json with merges.txt, tokenizer.model, vocab.txt, tokenizer.bin or "
-        "tokenizer.gguf",
-        path);
-    return NULL;
+    return false;
+}
+
+bool mw__tokenizer_files(const char *path, char *out_file, char *out_merges, size_t size)
+{
+    struct stat found;
+    const bool is_folder = stat(path, &found) == 0 && S_ISDIR(found.st_mode);
+    const int wrote = is_folder ? 0 : snprintf(out_file, size, "%s", path);
+    out_merges[0] = '\0';
+    if (is_folder ? !find_in_folder(path, out_file, size) : (size_t)wrote >= size)
+        return false;
+    return !ends_in(out_file, "vocab.json") || sibling_of(out_file, "merges.txt", out_merges, size);
 }
 
 mw_tokenizer *mw_tokenizer_open(const char *path, mw_error *err)
 {
     mw_error own = {0};
-    struct stat found;
+    char file[4096], merges[4096];
     if (mw__skips(err))
         return NULL;
     err = err != NULL ? err : &own;
-    if (path == NULL) {
+    if (path == NULL)
         mw__fail(err, MW_ERROR_ARGUMENT, "a tokenizer: no path");
-        return NULL;
-    }
-    return stat(path, &found) == 0 && S_ISDIR(found.st_mode) ? open_folder(path, err) : open_file(path, err);
+    else if (mw__tokenizer_files(path, file, merges, sizeof file))
+        return open_file(file, merges, err);
+    else
+        mw__fail(err, MW_ERROR_FILE,
+                 "\"%.200s\" has no tokenizer.json, vocab.json with merges.txt, tokenizer.model, vocab.txt, "
+                 "tokenizer.bin or tokenizer.gguf",
+                 path);
+    return NULL;
 }
 
 /* ---- what it is ---- */

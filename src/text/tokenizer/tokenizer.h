@@ -72,6 +72,11 @@ mw_tokenizer *mw__tokenizer_finish(mw_tokenizer *t, mw_error *err);
 /* A token beside the model. */
 mw_status mw__tokenizer_add_token(mw_tokenizer *t, mw__added added, mw_error *err);
 
+/* The file that mw_tokenizer_open reads of a folder, or `path` itself; and "merges.txt" beside a "vocab.json", else "".
+ *  size    of each of both
+ *  return  false: the folder has none, or a path is too long */
+bool mw__tokenizer_files(const char *path, char *out_file, char *out_merges, size_t size);
+
 /* ---- parts ---- */
 
 mw_status mw__added_prepare(mw_tokenizer *t, mw_error *err);
