@@ -25,6 +25,8 @@ typedef struct mw_text_save_options {
     const char *trained; /* weights that stand in place of the source's: a file of mw_trainer_save_weights, or a folder
                           * of adapters (mw_trainer_save_lora, PEFT), W + alpha / r B A. NULL = none */
     int version;         /* of llama2.c: 0 or 1 (floats), or 2 (bytes in groups of 64 at most); default 1 */
+    bool check_only;     /* nothing is written, and all is checked but what values of weights decide: what the form has
+                          * a place for, and that something can be written there */
 } mw_text_save_options;
 MW_API mw_text_save_options mw_text_save_defaults(void);
 

@@ -363,15 +363,19 @@ static void test_adapters_are_merged(void)
     folder_leave(folder);
 }
 
+/* When it is only checked, too. */
 static void refuse(const char *from, const char *to, const char *type, const char *trained, mw_status status,
                    const char *part)
 {
-    mw_error err = {0};
     mw_text_save_options o = mw_text_save_defaults();
     o.type = type;
     o.trained = trained;
-    mw_text_save(from, to, &o, &err);
-    CHECK_ERROR(err, status, part);
+    for (int i = 0; i < 2; i++) {
+        mw_error err = {0};
+        o.check_only = i == 0;
+        mw_text_save(from, to, &o, &err);
+        CHECK_ERROR(err, status, part);
+    }
 }
 
 static void test_what_was_trained_replaces_weights(void)
@@ -563,6 +567,33 @@ static void test_what_a_form_has_no_place_for_is_refused(void)
     folder_leave(folder);
 }
 
+static void test_a_check_writes_nothing(void)
+{
+    static const char *const places[] = {"x", "x.gguf", "x.bin"};
+    char folder[512];
+    mw_error err = {0};
+    mw_text_config c = config_of("llama");
+    mw_text_save_options o = mw_text_save_defaults();
+    REQUIRE(folder_enter(folder));
+    c.rope_factor = 1.0;
+    put_folder(&c, "vectors/llama3.json", "tokenizer.json", "source", &err);
+    o.check_only = true;
+    for (int i = 0; i < 3; i++) {
+        mw_text_save("source", places[i], &o, &err);
+        CHECK_OK(err);
+        CHECK_INT(folder_count("."), 1);
+        char none[32];
+        snprintf(none, sizeof none, "none/%s", places[i]);
+        refuse("source", none, NULL, NULL, MW_ERROR_FILE, "none");
+    }
+    mkdir("taken.bin", 0777);
+    refuse("source", "taken.bin", NULL, NULL, MW_ERROR_FILE, "taken.bin");
+    put_text("taken", "x", 1, &err);
+    refuse("source", "taken", NULL, NULL, MW_ERROR_FILE, "is to be a folder");
+    CHECK_OK(err);
+    folder_leave(folder);
+}
+
 int main(void)
 {
     RUN(test_every_family_comes_back_from_gguf);
@@ -573,5 +604,6 @@ int main(void)
     RUN(test_adapters_of_a_trainer_are_merged);
     RUN(test_options_that_are_none_are_refused);
     RUN(test_what_a_form_has_no_place_for_is_refused);
+    RUN(test_a_check_writes_nothing);
     return check_finish();
 }

@@ -97,9 +97,85 @@ static void test_what_is_refused(void)
     folder_leave(folder);
 }
 
+/* A text that would be trained on, and a place or form that is refused. Nothing is there afterwards. */
+static void check_place(const char *out, const char *part, const char *flag)
+{
+    struct stat found;
+    const char *words[16] = {"finetune", "base", "--text", "notes.txt", "--tokens", "16", "--lora", "2",
+                             "--run",    "run",  "--out",  out,         "-q",       flag, NULL};
+    shell_check(words, strstr(part, "no effect") != NULL || strstr(part, "is written as") != NULL ? 2 : 1, NULL, part,
+                __FILE__, __LINE__);
+    CHECK(stat("run", &found) != 0);
+}
+
+static void test_a_model_that_could_not_be_written_is_not_trained(void)
+{
+    char folder[512];
+    struct stat found;
+    REQUIRE(begin(folder) && mkdir("other", 0777) == 0);
+    folder_put("other/diary", "mine");
+    check_place("x.gguf", "nothing was trained, as the model could not be written to x.gguf: GGUF has no place", NULL);
+    check_place("x.bin", "could not be written to x.bin: llama2.c has no scaled positions", NULL);
+    check_place("none/x", "none/x", NULL);
+    check_place("notes.txt", "is to be a folder, and is a file", NULL);
+    check_place("notes.txt/x", "Not a directory", NULL);
+    check_place("other", "no folder of a model: it is not replaced", NULL);
+    check_place("x.onnx", "--out x.onnx: a language model is written as a folder, .gguf or .bin", NULL);
+    check_place("x.mlpackage", "is written as a folder", NULL);
+    check_place("x.gguf", "--adapter has no effect with --out x.gguf: adapters are a folder", "--adapter");
+    check_place("none/x", "nothing was trained: the folder \"none\"", "--adapter");
+    check_place("notes.txt/x", "is to be a folder, and is a file", "--adapter");
+    CHECK(folder_holds("other/diary", "mine"));
+    CHECK(stat("x.gguf", &found) != 0 && stat("x.bin", &found) != 0);
+    CHECK_INT(folder_count("."), 4); /* base, other, the text and its tokens */
+    folder_leave(folder);
+}
+
+/* Not in the sweep of options: what depends on the text itself. */
+static void test_a_template_without_a_conversation_is_refused(void)
+{
+    char folder[512];
+    REQUIRE(begin(folder));
+    folder_put("lines.jsonl", "{\"text\": \"abcdefgh\"}\n");
+    CHECK_MW(1, NULL, "\"zephyr\" has no effect: \"lines.jsonl\" has no conversation",
+             TUNE("lines.jsonl", "--tokens", "4", "--chat", "zephyr", "-o", "x"));
+    CHECK_MW(2, NULL, "--chat has no effect on a plain text", TUNE("notes.txt", "--chat", "zephyr", "-o", "x"));
+    CHECK_MW(2, NULL, "--segments 1 has no effect", TUNE("notes.txt", "--segments", "1", "-o", "x"));
+    CHECK_MW(2, NULL, "--segments has no effect with --memory-limit",
+             TUNE("notes.txt", "--segments", "2", "--memory-limit", "9", "-o", "x"));
+    folder_leave(folder);
+}
+
+/* Fewer bytes, the same bits: neither changes what is learned. */
+static void test_memory_and_segments_change_no_bit(void)
+{
+    char folder[512], *one = NULL, *two = NULL;
+    size_t size = 0, other = 0;
+    mw_error err = {0};
+    REQUIRE(begin(folder));
+    CHECK_MW(0, NULL, NULL, TUNE("notes.txt", "--tokens", "32", "-o", "plain", "--no-samples"));
+    CHECK_MW(0, "parts are computed again", NULL,
+             TUNE("notes.txt", "--tokens", "32", "-o", "less", "--no-samples", "--memory-limit", "0.45"));
+    CHECK_MW(0, NULL, NULL, TUNE("notes.txt", "--tokens", "32", "-o", "cut", "--no-samples", "--segments", "3"));
+    CHECK_MW(1, NULL, "the limit of memory is 1000: take a smaller batch",
+             TUNE("notes.txt", "--tokens", "32", "-o", "none", "--memory-limit", "0.001"));
+    mw__file_read(NULL, "plain/model.safetensors", SIZE_MAX, &one, &size, &err);
+    static const char *const others[] = {"less/model.safetensors", "cut/model.safetensors"};
+    for (int i = 0; i < 2; i++) {
+        mw__file_read(NULL, others[i], SIZE_MAX, &two, &other, &err);
+        CHECK(CHECK_OK(err) && size == other && memcmp(one, two, size) == 0);
+        mw__free(mw__allocator_default(), two);
+    }
+    mw__free(mw__allocator_default(), one);
+    folder_leave(folder);
+}
+
 int main(void)
 {
     RUN(test_a_session_from_a_text_to_another_text);
     RUN(test_what_is_refused);
+    RUN(test_a_model_that_could_not_be_written_is_not_trained);
+    RUN(test_a_template_without_a_conversation_is_refused);
+    RUN(test_memory_and_segments_change_no_bit);
     return check_finish();
 }

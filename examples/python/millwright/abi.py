@@ -808,6 +808,7 @@ mw_generate_options._fields_ = [
 ]
 mw_text_save_options._fields_ = [
     ("struct_size", c_size_t), ("type", c_char_p), ("trained", c_char_p), ("version", c_int),
+    ("check_only", c_bool),
 ]
 mw_operation._fields_ = [("name", c_char_p), ("since", c_int), ("gradient", c_int), ("argument_count", c_size_t)]
 mw_operation_argument._fields_ = [("name", c_char_p), ("constant", c_bool), ("tuple", c_bool), ("optional", c_bool)]

@@ -87,7 +87,7 @@ static mw_status refuse_memory_limit(uint64_t limit, uint64_t before, uint64_t l
 {
     return mw__fail(err, MW_ERROR_MEMORY,
                     "trainer: a step takes %llu bytes, and %llu with the forward pass computed again in %zu stretches; "
-                    "memory.limit is %llu: take a smaller batch (options.accumulate adds up the gradients of several)",
+                    "the limit of memory is %llu: take a smaller batch (accumulation adds up the gradients of several)",
                     (unsigned long long)before, (unsigned long long)least, stretches, (unsigned long long)limit);
 }
 

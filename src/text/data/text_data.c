@@ -214,8 +214,31 @@ static mw_status open_text(mw_text_data *d, const char *text, mw_error *err)
     return mw__corpus_open(&d->file, path, d->words, err);
 }
 
+/* An option that decides nothing of this file. */
+static mw_status check_use(const mw_text_data *d, const char *path, mw_error *err)
+{
+    const bool chat = d->options.chat != NULL && !mw__corpus_is_lines(path);
+    if (!chat && (d->options.cache == NULL || !is_tokens(path)))
+        return MW_OK;
+    return mw__fail(err, MW_ERROR_ARGUMENT, "text data: %s has no effect on \"%.200s\", %s",
+                    chat ? "a chat template" : "a file for the tokens", path,
+                    is_tokens(path) ? "which is tokens already"
+                                    : "a plain text: conversations are in .jsonl or .ndjson");
+}
+
+/* A template that was named, of lines that have no conversation. */
+static mw_status check_chat(const mw_text_data *d, const char *path, mw_error *err)
+{
+    if (d->options.chat == NULL || d->file.learned != NULL)
+        return MW_OK;
+    return mw__fail(err, MW_ERROR_ARGUMENT,
+                    "the chat template \"%.40s\" has no effect: \"%.200s\" has no conversation (\"messages\")",
+                    d->options.chat, path);
+}
+
 static mw_status open_file(mw_text_data *d, const char *path, const char *folder, mw_error *err)
 {
+    MW_TRY(check_use(d, path, err));
     if (folder != NULL) {
         MW_TRY(mw__corpus_encoder_open(&d->encoder, folder, d->options.chat, err));
         d->words = d->options.words > 0 ? (uint64_t)d->options.words : d->encoder.words;
@@ -230,9 +253,10 @@ static mw_status open_file(mw_text_data *d, const char *path, const char *folder
                    : mw__fail(err, MW_ERROR_FORMAT,
                               "\"%.200s\" has not the end of a file of tokens: it was cut, or is another", path);
     }
-    return folder != NULL
-               ? open_text(d, path, err)
-               : mw__fail(err, MW_ERROR_ARGUMENT, "\"%.200s\" is a text, and there is no tokenizer for it", path);
+    if (folder == NULL)
+        return mw__fail(err, MW_ERROR_ARGUMENT, "\"%.200s\" is a text, and there is no tokenizer for it", path);
+    MW_TRY(open_text(d, path, err));
+    return check_chat(d, path, err);
 }
 
 /* ---- life ---- */

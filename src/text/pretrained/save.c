@@ -4,6 +4,7 @@
 #include "base/text/string.h"
 
 #include <string.h>
+#include <sys/stat.h>
 
 mw_text_save_options mw_text_save_defaults(void)
 {
@@ -14,6 +15,17 @@ mw_status mw__saving_read(mw__saving *s, size_t weight, float *out, mw_error *er
 {
     MW_TRY(mw__pretrained_read(&s->source, weight, out, err));
     return mw__trained_apply(&s->trained, &s->source.weights[weight], weight, out, err);
+}
+
+mw_status mw__saving_check_file(const char *path, mw_error *err)
+{
+    struct stat found;
+    mw__file_writer writer;
+    if (stat(path, &found) == 0 && S_ISDIR(found.st_mode))
+        return mw__fail(err, MW_ERROR_FILE, "\"%.200s\" is a folder, and this form is a file", path);
+    const mw_status status = mw__file_writer_begin(&writer, mw__allocator_default(), path, false, err);
+    mw__file_writer_deinit(&writer);
+    return status;
 }
 
 typedef mw_status saver(mw__saving *s, mw_error *err);

@@ -32,6 +32,9 @@ typedef struct mw__saving {
 /* The elements of a weight as they are saved, in the order of a folder. */
 mw_status mw__saving_read(mw__saving *s, size_t weight, float *out, mw_error *err);
 
+/* Whether a file can be made there. What is made to find out is gone again. */
+mw_status mw__saving_check_file(const char *path, mw_error *err);
+
 mw_status mw__saving_folder(mw__saving *s, mw_error *err);
 mw_status mw__saving_gguf(mw__saving *s, mw_error *err);
 mw_status mw__saving_llama2c(mw__saving *s, mw_error *err);

@@ -276,7 +276,17 @@ static mw_status check_target(const char *path, mw_error *err)
     MW_TRY(path_in(path, "config.json", file, err));
     if (stat(path, &found) != 0 || stat(file, &found) == 0)
         return MW_OK;
+    if (!S_ISDIR(found.st_mode))
+        return mw__fail(err, MW_ERROR_FILE, "\"%.200s\" is to be a folder, and is a file", path);
     return mw__fail(err, MW_ERROR_FILE, "\"%.200s\" is there, and no folder of a model: it is not replaced", path);
+}
+
+static mw_status write_folder(folder_saving *f, mw_error *err)
+{
+    if (f->saving->source.form != &mw__pretrained_folder)
+        return write_whole(f, err);
+    MW_TRY(write_shards(f, err));
+    return copy_files(f, err);
 }
 
 mw_status mw__saving_folder(mw__saving *s, mw_error *err)
@@ -285,11 +295,8 @@ mw_status mw__saving_folder(mw__saving *s, mw_error *err)
     MW_TRY(check_target(s->path, err));
     MW_TRY(mw__fresh_folder_begin(&fresh, mw__allocator_default(), s->path, err));
     folder_saving f = {.saving = s, .folder = fresh.path};
-    const bool from_folder = s->source.form == &mw__pretrained_folder;
-    mw_status status = from_folder ? write_shards(&f, err) : write_whole(&f, err);
-    if (status == MW_OK && from_folder)
-        status = copy_files(&f, err);
-    if (status == MW_OK)
+    mw_status status = s->options->check_only ? MW_OK : write_folder(&f, err);
+    if (status == MW_OK && !s->options->check_only)
         status = mw__fresh_folder_commit(&fresh, err);
     mw__fresh_folder_deinit(&fresh);
     return status;

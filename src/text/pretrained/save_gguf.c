@@ -257,7 +257,9 @@ mw_status mw__saving_gguf(mw__saving *s, mw_error *err)
         status = list_tensors(&g, err);
     if (status == MW_OK)
         status = add_keys(&k, &g, err);
-    if (status == MW_OK)
+    if (status == MW_OK && s->options->check_only)
+        status = mw__saving_check_file(s->path, err);
+    else if (status == MW_OK)
         status = mw_gguf_write(s->path,
                                &(mw_gguf_file){.values = k.values,
                                                .value_count = k.count,

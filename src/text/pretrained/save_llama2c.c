@@ -176,6 +176,8 @@ mw_status mw__saving_llama2c(mw__saving *s, mw_error *err)
 {
     bin_saving b = {.saving = s};
     MW_TRY(check_llama2c(&s->source.config, err));
+    if (s->options->check_only)
+        return mw__saving_check_file(s->path, err);
     const mw_status status = write_bin(&b, err);
     mw__free(mw__allocator_default(), b.room);
     mw__free(mw__allocator_default(), b.bytes);

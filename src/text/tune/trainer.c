@@ -80,6 +80,8 @@ mw_status mw_text_save_trained(mw_trainer *trainer, const char *source, const ch
     if (path == NULL || o.trained != NULL)
         return mw__fail(err, MW_ERROR_ARGUMENT, "a trained text model: %s",
                         path == NULL ? "no path" : "options.trained is what this trainer has");
+    if (o.check_only)
+        return mw_text_save(source, path, &o, err);
     const bool adapters = has_adapters(trainer);
     const int size = snprintf(passing, sizeof passing, "%s.trained%s", path, adapters ? "" : ".safetensors");
     if (size < 0 || (size_t)size >= sizeof passing)

@@ -1,5 +1,7 @@
 /* mw train, mw finetune: training without a program. */
 #include "tool/commands/commands.h"
+
+#include "base/text/string.h"
 #include "tool/fields.h"
 #include "tool/train/recipe.h"
 
@@ -13,7 +15,7 @@ static struct {
     const char **layers;
     bool head;
     const char *text, *chat, *cache, *prompt;
-} o = {.over = {.seed = -1, .threads = -1}};
+} o = {.over = {.seed = -1, .threads = -1, .segments = -1}};
 
 static const tool_option common_options[] = {
     {"data", '\0', TOOL_TEXT, &o.data,
@@ -60,8 +62,12 @@ const tool_option tool_finetune_options[] = {
     {"prompt", '\0', TOOL_TEXT, &o.prompt, "of the sample after each epoch (the begin of the text)", .argument = "TEXT",
      .needs = "text"},
     {"no-samples", '\0', TOOL_FLAG, &o.over.text.no_samples, "none is written", .argument = NULL, .needs = "text"},
-    {"adapter", '\0', TOOL_FLAG, &o.over.text.adapter, "--out gets the adapters alone, as PEFT has them; not merged",
+    {"adapter", '\0', TOOL_FLAG, &o.over.text.adapter, "a folder of the adapters alone is written, as PEFT has them",
      .argument = NULL, .needs = "lora"},
+    {"memory-limit", '\0', TOOL_NUMBER, &o.over.memory_limit,
+     "that a step may take; what is not kept is computed again", .argument = "MB", .low = 1e-3, .high = 1e9},
+    {"segments", '\0', TOOL_INTEGER, &o.over.segments, "programs that a step is cut into; 0 = as the ANE wants it",
+     .argument = "N", .high = 4096},
     {"accumulate", '\0', TOOL_INTEGER, &o.over.accumulate, "batches that make one step", .argument = "N", .low = 1,
      .high = 1024},
     TOOL_OPTIONS(common_options),
@@ -91,18 +97,64 @@ int tool_train(const tool_call *call)
     return recipe_train(call->arguments[0], &o.over, call);
 }
 
+static bool is_output(const char *end) { return o.output != NULL && mw__string_ends(o.output, end); }
+
+/* Forms of a trained model that a language model has not. */
+static bool refuse_output(void)
+{
+    static const char *const others[] = {".mlpackage", ".onnx", ".safetensors"};
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+        if (is_output(others[i])) {
+            tool_complain("--out %.200s: a language model is written as a folder, .gguf or .bin", o.output);
+            return true;
+        }
+    }
+    if (!o.over.text.adapter || !(is_output(".gguf") || is_output(".bin")))
+        return false;
+    tool_complain("--adapter has no effect with --out %.200s: adapters are a folder; without --adapter they are merged",
+                  o.output);
+    return true;
+}
+
+/* What a text of this kind has no use for. */
+static bool refuse_for_text(void)
+{
+    const bool raw = mw__string_ends(o.text, ".bin"), is_tokens = raw || mw__string_ends(o.text, ".tokens");
+    const bool is_lines = mw__string_ends(o.text, ".jsonl") || mw__string_ends(o.text, ".ndjson");
+    if (TOOL_REFUSE("with --text, which is the data", "data") ||
+        TOOL_REFUSE("with --text: the words of the model are the classes", "head", "loss"))
+        return true;
+    if (is_tokens && TOOL_REFUSE("on a file of tokens, which is read as it is", "chat", "cache"))
+        return true;
+    if (!is_lines && TOOL_REFUSE("on a plain text: conversations are in .jsonl", "chat"))
+        return true;
+    if (raw && TOOL_REFUSE("on raw tokens, which do not say where a document ends", "padded"))
+        return true;
+    return (o.over.text.no_samples && TOOL_REFUSE("with --no-samples", "prompt")) || refuse_output();
+}
+
+/* Whether options contradict each other, or do nothing. */
+static bool refuse_finetune(void)
+{
+    if (o.text != NULL ? refuse_for_text() : TOOL_REFUSE("without --text", "adapter"))
+        return true;
+    if (o.over.memory_limit > 0.0 && TOOL_REFUSE("with --memory-limit, which keeps a step whole", "segments"))
+        return true;
+    if (o.over.segments != 1)
+        return false;
+    tool_complain("--segments 1 has no effect: a step is one program; 2 or more cut it, 0 where the ANE wants it");
+    return true;
+}
+
 int tool_finetune(const tool_call *call)
 {
     take_strings();
     o.over.model = call->arguments[0];
-    const bool has_data = (o.over.data != NULL) != (o.text != NULL);
-    if (!has_data || (o.over.output == NULL && o.over.run == NULL)) {
+    if ((o.over.data == NULL && o.text == NULL) || (o.over.output == NULL && o.over.run == NULL)) {
         tool_complain("finetune: --data PATH, or --text PATH, and --out PATH (or --run FOLDER) are needed");
         return TOOL_USAGE;
     }
-    if (o.text != NULL && TOOL_REFUSE("a text has none", "head", "loss"))
-        return TOOL_USAGE;
-    if (o.text == NULL && o.over.text.adapter && TOOL_REFUSE("without --text", "adapter"))
+    if (refuse_finetune())
         return TOOL_USAGE;
     if (o.head && o.loss != NULL && strcmp(o.loss, "cross_entropy") != 0) {
         tool_complain("finetune: --head is a layer for classes; it has no effect with --loss %.40s", o.loss);

@@ -118,6 +118,21 @@ static void say_measured(training *t, const char *set, const mw_dataset *data)
     mw__json_close(t->call->json, '}');
 }
 
+/* What a limit of memory came to. */
+static void say_memory(const training *t)
+{
+    const mw_trainer_recomputation r = mw_trainer_get_info(t->trainer).recomputation;
+    char now[32], before[32];
+    if (t->over->memory_limit <= 0.0 || t->call->quiet)
+        return;
+    tool_print("a step takes %s; %zu parts are computed again", tool_bytes(now, sizeof now, (double)r.bytes),
+               r.stretches);
+    if (r.stretches > 0 && r.flops_before > 0.0)
+        tool_print(", which takes %.2f times the operations (%s without)", r.flops / r.flops_before,
+                   tool_bytes(before, sizeof before, (double)r.bytes_before));
+    tool_puts("\n");
+}
+
 static void say_what_is_there(training *t)
 {
     mw_summary *summary = mw_summary_create(t->graph, t->err);
@@ -135,6 +150,7 @@ static void say_what_is_there(training *t)
         tool_print(", %lld classes", (long long)t->data.classes);
     tool_print("; %lld parameters; %s\n", (long long)totals.parameters,
                mw_program_get_info(mw_trainer_program(t->trainer)).where);
+    say_memory(t);
 }
 
 /* What does not train, or not as it should, before a step is made. */

@@ -26,6 +26,8 @@ typedef struct recipe_overrides {
     const char *data, *output, *run, *device;
     long long epochs, batch, seed, threads, accumulate;
     double learning_rate;
+    double memory_limit; /* of a step, in MB; 0 = none */
+    long long segments;  /* that a step is cut into; 0 = as many as a device asks for, below 0 = none */
     const char *model;         /* of mw finetune */
     const char *const *layers; /* patterns; NULL = all */
     size_t layer_count;

@@ -96,6 +96,16 @@ static mw_device device_of(training *t)
     return device;
 }
 
+/* What a step may take, and into how many programs it is cut. */
+static mw_trainer_memory memory_of(const training *t)
+{
+    const long long segments = t->over->segments;
+    return (mw_trainer_memory){.limit = (uint64_t)(t->over->memory_limit * 1e6),
+                               .segments = segments == 0  ? MW_SEGMENTS_AUTO
+                                           : segments > 0 ? (int)segments
+                                                          : 0};
+}
+
 /* Of mw passes. */
 static void take_compile(const training *t, mw_compile_options *out)
 {
@@ -122,6 +132,7 @@ bool training_make_trainer(training *t)
     options.accumulate = (int)pick(t->over->accumulate, t->over->accumulate > 0, accumulate);
     options.watch.gradient_norms = has_metrics && field_bool(c, root, "gradient_norms", t->run != NULL);
     options.watch.replay_folder = t->refused[0] != '\0' ? t->refused : NULL;
+    options.memory = memory_of(t);
     options.average_decay = (float)field_number(c, root, "average_decay", 0);
     options.compile.seed = seed_of(t);
     const int64_t threads = field_integer(c, root, "threads", 0);

@@ -211,21 +211,34 @@ static void take_parent(const char *path, char out[TRAINING_PATH_BYTES])
     snprintf(out, TRAINING_PATH_BYTES, "%.*s", slash != NULL ? (int)(slash - path) : 1, slash != NULL ? path : ".");
 }
 
-bool training_text_check_output(training *t, const char *path)
+/* Adapters are a folder, which may be there. */
+static bool check_adapter(training *t, const char *path)
 {
     char parent[TRAINING_PATH_BYTES];
     struct stat found;
-    if (path != t->output)
-        return true; /* the folder of the run is made later */
-    const bool is_file = mw__string_ends(path, ".gguf") || mw__string_ends(path, ".bin");
-    if (stat(path, &found) == 0 && S_ISDIR(found.st_mode) == is_file)
-        return training_fail(t, MW_ERROR_FILE, "nothing was trained: \"%.200s\" is to be a %s, and is a %s", path,
-                             is_file ? "file" : "folder", is_file ? "folder" : "file");
     take_parent(path, parent);
-    if (access(parent[0] != '\0' ? parent : "/", W_OK) != 0)
-        return training_fail(t, MW_ERROR_FILE, "nothing was trained: the folder \"%.200s\": %s", parent,
-                             strerror(errno));
-    return true;
+    const char *folder = stat(path, &found) == 0 ? path : parent[0] != '\0' ? parent : "/";
+    if (stat(folder, &found) == 0 && !S_ISDIR(found.st_mode))
+        return training_fail(t, MW_ERROR_FILE, "nothing was trained: \"%.200s\" is to be a folder, and is a file",
+                             folder);
+    return access(folder, W_OK) == 0 ||
+           training_fail(t, MW_ERROR_FILE, "nothing was trained: the folder \"%.200s\": %s", folder, strerror(errno));
+}
+
+/* All that can be known of a model that is written after the last step. */
+bool training_text_check_output(training *t, const char *path)
+{
+    mw_error own = {0};
+    struct stat found;
+    mw_text_save_options options = mw_text_save_defaults();
+    options.check_only = true;
+    if (path != t->output && stat(t->run, &found) != 0)
+        return true; /* the folder of the run is made later */
+    if (t->over->text.adapter)
+        return check_adapter(t, path);
+    return mw_text_save(t->text->folder, path, &options, &own) == MW_OK ||
+           training_fail(t, own.status, "nothing was trained, as the model could not be written to %.120s: %.350s",
+                         path, own.message);
 }
 
 void training_text_write(training *t, const char *path, mw_error *err)

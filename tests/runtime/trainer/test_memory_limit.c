@@ -124,7 +124,7 @@ static void test_every_network_keeps_its_bits(void)
             segment_create(&t, &s, &err);
             const bool reached = err.status == MW_OK;
             if (!reached)
-                CHECK_ERROR(err, MW_ERROR_MEMORY, "memory.limit is");
+                CHECK_ERROR(err, MW_ERROR_MEMORY, "the limit of memory is");
             printf("  %s on %s: %s\n", net->name, k == 0 ? "the CPU" : "the ANE", reached ? "less" : "refused");
             segment_destroy(&t);
             count += reached;
@@ -280,7 +280,7 @@ static void test_what_cannot_be_reached_is_refused_with_numbers(void)
     segment_trained t;
     segment_create(&t, &(segment_setting){.net = &tower_net, .memory_limit = 4096}, &err);
     CHECK(t.trainer == NULL);
-    CHECK_ERROR(err, MW_ERROR_MEMORY, "memory.limit is 4096: take a smaller batch");
+    CHECK_ERROR(err, MW_ERROR_MEMORY, "the limit of memory is 4096: take a smaller batch");
     segment_destroy(&t);
     err = (mw_error){0};
     segment_create(&t, &(segment_setting){.net = &tower_net, .memory_limit = 4096, .segments = 8}, &err);
