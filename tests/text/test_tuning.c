@@ -151,6 +151,70 @@ static void test_a_run_that_is_stopped_anywhere_gives_the_same_bits(void)
     folder_leave(folder);
 }
 
+/* ---- validation ---- */
+
+/* The mean loss of the labels of a text's documents, by a trainer on batches of two. */
+static double padded_loss(const char *path, double *labels, mw_error *err)
+{
+    mw_text_config config;
+    mw_evaluation found = {0};
+    mw_text_data_options o = mw_text_data_defaults();
+    mw_text_graph_options form = mw_text_graph_defaults();
+    o.tokens = form.tokens = TOKENS;
+    o.padded = form.loss = true;
+    o.validation = 0.0;
+    form.batch = BATCH;
+    mw_text_config_read("base", &config, err);
+    mw_text_data *data = mw_text_data_open(path, "base", &o, err);
+    mw_graph *graph = data != NULL ? mw_text_graph(&config, &form, err) : NULL;
+    mw_trainer *trainer =
+        graph != NULL ? engine_trainer(mw_graph_find(graph, "loss"), mw_adam(1e-2F), MW_DEVICE_CPU, 1, err) : NULL;
+    if (trainer != NULL && mw_text_load_weights(trainer, "base", err) == MW_OK)
+        mw_trainer_evaluate(trainer, mw_text_data_training(data), NULL, &found, err);
+    *labels = (double)mw_text_data_get_info(data).tokens - (double)mw_text_data_get_info(data).documents;
+    mw_trainer_destroy(trainer);
+    mw_graph_destroy(graph);
+    mw_text_data_destroy(data);
+    return found.loss;
+}
+
+/* Documents of 1 to 8 letters, two in a batch: each label counts once, in whichever company it comes. */
+static void test_the_loss_of_padded_documents_is_that_of_their_labels(void)
+{
+    enum { DOCUMENTS = 7 };
+    static const int sizes[DOCUMENTS] = {8, 1, 7, 2, 2, 6, 3};
+    char folder[512];
+    double sum = 0.0, labels = 0.0, all, mean = 0.0;
+    mw_error err = {0};
+    mw__text text;
+    REQUIRE(folder_enter(folder));
+    make_folder("llama");
+    folder_put("base/tokenizer_config.json", "{\"eos_token\": \"<end>\"}");
+    folder_put("one.jsonl", "");
+    mw__text_init(&text, NULL);
+    for (int i = 0; i < DOCUMENTS; i++) {
+        char line[64];
+        double own = 0.0;
+        snprintf(line, sizeof line, "{\"text\": \"%.*s\"}\n", sizes[i], &"qwertyuiopasdfgh"[i]);
+        mw__text_puts(&text, line);
+        folder_put("one.jsonl", line);
+        const double loss = padded_loss("one.jsonl", &own, &err);
+        check_note(own > 0.0, __FILE__, __LINE__, "document %d has labels", i);
+        sum += loss * own;
+        labels += own;
+        mean += loss / DOCUMENTS;
+    }
+    folder_put("all.jsonl", text.data);
+    mw__text_deinit(&text);
+    const double found = padded_loss("all.jsonl", &all, &err);
+    CHECK_OK(err);
+    CHECK(all == labels);
+    check_note(fabs(found - sum / labels) < 1e-6 * found, __FILE__, __LINE__, "%.9g of all, %.9g of each", found,
+               sum / labels);
+    CHECK(fabs(found - mean) > 1e-3 * found); /* not that of documents */
+    folder_leave(folder);
+}
+
 /* ---- adapters ---- */
 
 static double loss_of(mw_trainer *trainer, mw_text_data *data, mw_error *err)
@@ -245,6 +309,7 @@ static void test_adapters_sit_where_peft_puts_them(void)
 int main(void)
 {
     RUN(test_a_run_that_is_stopped_anywhere_gives_the_same_bits);
+    RUN(test_the_loss_of_padded_documents_is_that_of_their_labels);
     RUN(test_saved_folders_say_what_the_trainer_said);
     RUN(test_adapters_sit_where_peft_puts_them);
     return check_finish();
