@@ -32,6 +32,8 @@ typedef struct mw_text_data_options {
     int64_t tokens;    /* of an example; default 128 */
     bool padded;       /* an example is a document, or a part of a longer one, filled up with labels of -100. Else
                         * documents stand one behind the other, and an example is the next window of them */
+    bool apart;        /* of a window: documents do not see each other. Column "starts" for a graph with the same option
+                        * (text_model.h), and no label for what follows a document's last token. Not with padded */
     bool whole;        /* of conversations: all that is said is learned, not the answers alone */
     double validation; /* this share of the examples, those at the end, is for validation, in [0, 1); default 0.1 */
     const char *chat;  /* template of conversations: "chatml", "llama-2", "llama-3", "gemma", "mistral" or "zephyr".
@@ -52,15 +54,16 @@ MW_API mw_text_data_options mw_text_data_defaults(void);
  *          of tokens
  *  return  owned by the caller; NULL with err set on failure
  *  errors  MW_ERROR_FILE; MW_ERROR_FORMAT for what is malformed, of JSON Lines with file and line; MW_ERROR_ARGUMENT
- *          for options out of range, a text shorter than an example, a message with a special token in it;
+ *          for options out of range or without effect (a template without a conversation, a cache of what is tokens
+ *          already, apart of one document), a text shorter than an example, a message with a special token in it;
  *          MW_ERROR_UNSUPPORTED for a template or a role that is not known, by name */
 MW_API mw_text_data *mw_text_data_open(const char *path, const char *folder, const mw_text_data_options *options,
                                        mw_error *err);
 /** Frees it; twice as mw_trainer_destroy. Loaders on its data sets must be gone. NULL is fine. */
 MW_API void mw_text_data_destroy(mw_text_data *data);
 
-/** Columns "tokens" and "labels", I32 [tokens]: a label is the token that follows, or -100, which no loss counts. They
- *  belong to the object. A number of a token that the network has no word for is an error, which names it, before the
+/** Columns "tokens" and "labels", I32 [tokens]: a label is the token that follows, or -100, which no loss counts. With
+ *  apart also "starts": where in the window a token's document begins, 0 if before it. They belong to the object. A number of a token that the network has no word for is an error, which names it, before the
  *  step. NULL for NULL, and where the share for validation is 0 or there is one example. */
 MW_API const mw_dataset *mw_text_data_training(const mw_text_data *data);
 MW_API const mw_dataset *mw_text_data_validation(const mw_text_data *data);

@@ -75,6 +75,8 @@ typedef struct mw_text_graph_options {
     int64_t tokens; /* of each; of a cached graph those of one run; default 128 */
     int64_t cache; /* not 0: keys and values of so many tokens are states, and a run goes on where the last one ended */
     bool loss;     /* the loss of input "labels" instead of logits; not with a cache */
+    bool apart;    /* of several documents in a window each is seen by itself alone: a token looks back to the begin of
+                    * its own, and positions count from there. Input "starts" says where that is; not with a cache */
     mw_dtype weights; /* of matrices: MW_F32 (default), or, without a loss, MW_F16, which products widen as they read
                        * them */
     mw_text_tuning tuning; /* weights that are not trained are states */
@@ -83,8 +85,9 @@ MW_API mw_text_graph_options mw_text_graph_defaults(void);
 
 /** A network with new parameters (normal, 0.02), under the names of its family's files.
  *  inputs   "tokens" I32 [batch, tokens]; with loss "labels" I32 [batch, tokens], of which -100 does not count: the
- *           caller shifts them; with a cache "at" I32 [1], how many tokens came before, and "last" I32 [1], the token
- *           of this run that logits are wanted for
+ *           caller shifts them; with apart "starts" I32 [batch, tokens], the place in the window, 0 to the token's own,
+ *           where its document begins; with a cache "at" I32 [1], how many tokens came before, and "last" I32 [1], the
+ * token of this run that logits are wanted for
  *  outputs  "logits" [batch, tokens, words], with a cache [batch, words]; with loss "loss", a scalar. With a cache
  *           states "key.0", "value.0" .. [batch, kv_heads, cache, head_width], and their next values "key.0.next" ..,
  *           to be aliased onto them (mw_program_alias)

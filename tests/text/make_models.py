@@ -2,8 +2,9 @@
 """Writes small language models with random weights, and what PyTorch makes of a text with them.
 usage: tests/text/make_models.py FOLDER
 For each family FOLDER/NAME/config.json, model.safetensors and expected.json: tokens [2, T], logits [2, T, words], the
-loss of labels (those of -100 do not count), and of each parameter the sum of its gradient and of its squares. The forms
-are written here from the papers and the configurations, in double, and share nothing with the library."""
+loss of labels (those of -100 do not count), and of each parameter the sum of its gradient and of its squares; "apart":
+the same for windows of several documents, which begin at "starts", see themselves alone and count positions from
+there. The forms are written here from the papers and the configurations, in double, and share nothing with the library."""
 import json
 import math
 import os
@@ -51,7 +52,16 @@ def gelu(x):
     return 0.5 * x * (1 + torch.tanh(math.sqrt(2 / math.pi) * (x + 0.044715 * x ** 3)))
 
 
-def angles(c, head):
+# Of documents of 4, 1 and 6 tokens, and of one that began before the window, 2, and one of 9.
+STARTS = torch.tensor([[0] * 4 + [4] + [5] * 6, [0] * 2 + [2] * 9])
+WHOLE = torch.zeros(2, TOKENS, dtype=torch.int64)
+
+
+def places(starts):
+    return torch.arange(TOKENS)[None] - starts
+
+
+def angles(c, head, starts):
     out = []
     for k in range(head // 2):
         f = c["rope_theta"] ** (-2 * k / head)
@@ -64,7 +74,7 @@ def angles(c, head):
                 part = (turns - s["low_freq_factor"]) / (s["high_freq_factor"] - s["low_freq_factor"])
                 f = (1 - part) * f / s["factor"] + part * f
         out.append(f)
-    return torch.arange(TOKENS, dtype=torch.float64)[:, None] * torch.tensor(out, dtype=torch.float64)[None]
+    return places(starts).double()[:, None, :, None] * torch.tensor(out, dtype=torch.float64)
 
 
 def turned(x, a):
@@ -73,7 +83,7 @@ def turned(x, a):
     return torch.cat([first * a.cos() - second * a.sin(), second * a.cos() + first * a.sin()], -1)
 
 
-def attention(q, k, v, scale, cap, window):
+def attention(q, k, v, scale, cap, window, starts):
     s = q @ k.transpose(-1, -2) * scale
     if cap:
         s = cap * torch.tanh(s / cap)
@@ -81,14 +91,15 @@ def attention(q, k, v, scale, cap, window):
     allowed = i[None] <= i[:, None]
     if window:
         allowed = allowed & (i[None] > i[:, None] - window)
-    return torch.softmax(s.masked_fill(~allowed, -math.inf), -1) @ v
+    allowed = allowed[None] & (i[None, None] >= starts[:, :, None])
+    return torch.softmax(s.masked_fill(~allowed[:, None], -math.inf), -1) @ v
 
 
 def heads(x, count):
     return x.view(2, TOKENS, count, -1).transpose(1, 2)
 
 
-def gpt2(c, w, tokens):
+def gpt2(c, w, tokens, starts):
     def norm(x, name):
         x = (x - x.mean(-1, keepdim=True)) / torch.sqrt(x.var(-1, unbiased=False, keepdim=True) + 1e-5)
         return x * w.take(name + ".weight", WIDTH, mean=1.0) + w.take(name + ".bias", WIDTH)
@@ -96,17 +107,17 @@ def gpt2(c, w, tokens):
     def product(x, name, outputs):
         return x @ w.take(name + ".weight", x.shape[-1], outputs) + w.take(name + ".bias", outputs)
 
-    x = w.take("wte.weight", WORDS, WIDTH)[tokens] + w.take("wpe.weight", 64, WIDTH)[:TOKENS]
+    x = w.take("wte.weight", WORDS, WIDTH)[tokens] + w.take("wpe.weight", 64, WIDTH)[places(starts)]
     for i in range(LAYERS):
         qkv = product(norm(x, f"h.{i}.ln_1"), f"h.{i}.attn.c_attn", 3 * WIDTH).split(WIDTH, -1)
         q, k, v = (heads(t, HEADS) for t in qkv)
-        mixed = attention(q, k, v, 1 / math.sqrt(WIDTH // HEADS), 0, 0).transpose(1, 2).reshape(2, TOKENS, WIDTH)
+        mixed = attention(q, k, v, 1 / math.sqrt(WIDTH // HEADS), 0, 0, starts).transpose(1, 2).reshape(2, TOKENS, WIDTH)
         x = x + product(mixed, f"h.{i}.attn.c_proj", WIDTH)
         x = x + product(gelu(product(norm(x, f"h.{i}.ln_2"), f"h.{i}.mlp.c_fc", 4 * WIDTH)), f"h.{i}.mlp.c_proj", WIDTH)
     return norm(x, "ln_f") @ w["wte.weight"].t()
 
 
-def llama(c, w, tokens):
+def llama(c, w, tokens, starts):
     family, eps = c["model_type"], c["rms_norm_eps"]
     gemma = family == "gemma2"
     head = c.get("head_dim", WIDTH // HEADS)
@@ -121,7 +132,7 @@ def llama(c, w, tokens):
         return y + w.take(name + ".bias", outputs) if bias else y
 
     x = words[tokens] * (math.sqrt(WIDTH) if gemma else 1.0)
-    a = angles(c, head)
+    a = angles(c, head, starts)
     for i in range(LAYERS):
         at = f"model.layers.{i}."
         h = norm(x, at + "input_layernorm")
@@ -135,7 +146,7 @@ def llama(c, w, tokens):
         k, v = (t.repeat_interleave(HEADS // GROUPS, 1) for t in (k, v))
         window = c.get("sliding_window") if c.get("use_sliding_window", True) and not (gemma and i % 2) else 0
         mixed = attention(q, k, v, 1 / math.sqrt(c.get("query_pre_attn_scalar", head)),
-                          c.get("attn_logit_softcapping", 0), window)
+                          c.get("attn_logit_softcapping", 0), window, starts)
         y = product(mixed.transpose(1, 2).reshape(2, TOKENS, -1), at + "self_attn.o_proj", WIDTH)
         x = x + (norm(y, at + "post_attention_layernorm") if gemma else y)
         h = norm(x, at + ("pre_feedforward_layernorm" if gemma else "post_attention_layernorm"))
@@ -161,6 +172,17 @@ def write_safetensors(path, weights):
         f.write(struct.pack("<Q", len(text)) + text + data)
 
 
+def outcome(name, config, weights, tokens, labels, starts):
+    for value in weights.values():
+        value.grad = None
+    logits = (gpt2 if name == "gpt2" else llama)(config, weights, tokens, starts)
+    loss = torch.nn.functional.cross_entropy(logits.reshape(-1, WORDS), labels.reshape(-1), ignore_index=-100)
+    loss.backward()
+    gradients = {n: [float(v.grad.sum()), float((v.grad ** 2).sum())] for n, v in sorted(weights.items())}
+    return {"labels": labels.flatten().tolist(), "logits": [float(f"{v:.8g}") for v in logits.flatten().tolist()],
+            "loss": float(loss), "gradients": gradients}
+
+
 def main():
     for name, config in FORMS.items():
         folder = os.path.join(sys.argv[1], name)
@@ -168,16 +190,14 @@ def main():
         weights = Weights()
         tokens = torch.randint(0, WORDS, (2, TOKENS))
         labels = torch.cat([tokens[:, 1:], torch.full((2, 1), -100)], 1)
-        logits = (gpt2 if name == "gpt2" else llama)(config, weights, tokens)
-        loss = torch.nn.functional.cross_entropy(logits.reshape(-1, WORDS), labels.reshape(-1), ignore_index=-100)
-        loss.backward()
+        whole = outcome(name, config, weights, tokens, labels, WHOLE)
+        ends = torch.cat([STARTS[:, 1:] != STARTS[:, :-1], torch.zeros(2, 1, dtype=torch.bool)], 1)
+        apart = outcome(name, config, weights, tokens, labels.masked_fill(ends, -100), STARTS)
+        apart["starts"] = STARTS.flatten().tolist()
         with open(os.path.join(folder, "config.json"), "w", encoding="utf-8") as f:
             json.dump(config, f, indent=1)
         write_safetensors(os.path.join(folder, "model.safetensors"), weights)
-        gradients = {n: [float(v.grad.sum()), float((v.grad ** 2).sum())] for n, v in sorted(weights.items())}
-        expected = {"tokens": tokens.flatten().tolist(), "labels": labels.flatten().tolist(),
-                    "logits": [float(f"{v:.8g}") for v in logits.flatten().tolist()], "loss": float(loss),
-                    "gradients": gradients}
+        expected = {"tokens": tokens.flatten().tolist(), **whole, "apart": apart}
         with open(os.path.join(folder, "expected.json"), "w", encoding="utf-8") as f:
             json.dump(expected, f)
 

@@ -21,7 +21,8 @@ typedef struct expected {
     const mw__json_node *root;
     char folder[512];
     mw_text_config config;
-    int32_t tokens[BATCH * TOKENS], labels[BATCH * TOKENS];
+    bool apart; /* documents of a window are; `starts` says where they begin */
+    int32_t tokens[BATCH * TOKENS], labels[BATCH * TOKENS], starts[BATCH * TOKENS];
     float logits[LOGITS];
 } expected;
 
@@ -31,7 +32,7 @@ static void take_integers(const mw__json_node *list, int32_t *out)
         *out++ = (int32_t)node->number;
 }
 
-static bool open_expected(expected *e, const char *family)
+static bool open_form(expected *e, const char *family, bool apart)
 {
     char path[600], *text = NULL;
     size_t size = 0, i = 0;
@@ -46,11 +47,17 @@ static bool open_expected(expected *e, const char *family)
     if (!CHECK_OK(err))
         return false;
     take_integers(mw__tree_find(e->root, "tokens"), e->tokens);
+    e->apart = apart;
+    e->root = apart ? mw__tree_find(e->root, "apart") : e->root;
+    if (apart)
+        take_integers(mw__tree_find(e->root, "starts"), e->starts);
     take_integers(mw__tree_find(e->root, "labels"), e->labels);
     for (const mw__json_node *n = mw__tree_find(e->root, "logits")->first; n != NULL; n = n->next)
         e->logits[i++] = (float)n->number;
     return i == LOGITS;
 }
+
+static bool open_expected(expected *e, const char *family) { return open_form(e, family, false); }
 
 /* The largest difference, relative to the largest logit. */
 static double difference(const float *a, const float *b, size_t count)
@@ -70,6 +77,7 @@ static mw_graph *make_graph(const expected *e, int64_t batch, int64_t tokens, in
     o.tokens = tokens;
     o.cache = cache;
     o.loss = loss;
+    o.apart = e->apart;
     return mw_text_graph(&e->config, &o, err);
 }
 
@@ -83,6 +91,8 @@ static void check_logits(const expected *e, const char *family, mw_device device
     mw_program *program = graph != NULL ? engine_compile(graph, device, 2, &err) : NULL;
     mw_program_load_weights(program, e->folder, NULL, &err);
     mw_program_write(program, "tokens", MW_I32, e->tokens, BATCH * TOKENS, &err);
+    if (e->apart)
+        mw_program_write(program, "starts", MW_I32, e->starts, BATCH * TOKENS, &err);
     mw_program_run(program, &err);
     mw_program_read(program, "logits", MW_F32, logits, LOGITS, &err);
     mw_program_destroy(program);
@@ -193,9 +203,10 @@ static void check_training(const expected *e, const char *family)
     const mw__json_node *gradients = mw__tree_find(e->root, "gradients");
     for (const mw__json_node *g = gradients->first; g != NULL; g = g->next)
         read_before(trainer, e, g, before[count++], &err);
-    const mw_feed feeds[2] = {{.name = "tokens", .dtype = MW_I32, .data = e->tokens, .count = BATCH * TOKENS},
-                              {.name = "labels", .dtype = MW_I32, .data = e->labels, .count = BATCH * TOKENS}};
-    mw_trainer_step(trainer, &(mw_batch){.feeds = feeds, .feed_count = 2}, &loss, &err);
+    const mw_feed feeds[3] = {{.name = "tokens", .dtype = MW_I32, .data = e->tokens, .count = BATCH * TOKENS},
+                              {.name = "labels", .dtype = MW_I32, .data = e->labels, .count = BATCH * TOKENS},
+                              {.name = "starts", .dtype = MW_I32, .data = e->starts, .count = BATCH * TOKENS}};
+    mw_trainer_step(trainer, &(mw_batch){.feeds = feeds, .feed_count = e->apart ? 3 : 2}, &loss, &err);
     CHECK_OK(err);
     CHECK_NEAR(loss, mw__tree_number(e->root, "loss", 0.0), 1e-5);
     count = 0;
@@ -211,6 +222,21 @@ static void test_losses_and_gradients_are_those_of_pytorch(void)
         expected e;
         if (CHECK(open_expected(&e, families[i])))
             check_training(&e, families[i]);
+        mw__arena_deinit(&e.arena);
+    }
+}
+
+/* Windows of several documents, of which none sees another: one that goes on from the window before, one of a single
+ * token; with windows of four tokens where the family has them. */
+static void test_documents_apart_are_those_of_pytorch(void)
+{
+    for (size_t i = 0; i < FAMILIES; i++) {
+        expected e;
+        if (CHECK(open_form(&e, families[i], true))) {
+            check_logits(&e, families[i], MW_DEVICE_CPU, 1e-5);
+            check_logits(&e, families[i], MW_DEVICE_ANE, 2e-2);
+            check_training(&e, families[i]);
+        }
         mw__arena_deinit(&e.arena);
     }
 }
@@ -357,6 +383,13 @@ static void test_graphs_that_do_not_fit_are_refused(void)
     CHECK(mw_text_graph(&e.config, &o, &err) == NULL);
     CHECK_ERROR(err, MW_ERROR_ARGUMENT, "fp16 without a loss");
     mw_error_clear(&err);
+    o = mw_text_graph_defaults();
+    o.tokens = 4;
+    o.cache = 16;
+    o.apart = true;
+    CHECK(mw_text_graph(&e.config, &o, &err) == NULL);
+    CHECK_ERROR(err, MW_ERROR_ARGUMENT, "a cache of 16 and documents apart");
+    mw_error_clear(&err);
     e.config.kv_heads = 3;
     CHECK(make_graph(&e, 1, 4, 0, false, &err) == NULL);
     CHECK_ERROR(err, MW_ERROR_ARGUMENT, "3 groups");
@@ -369,6 +402,7 @@ int main(void)
     RUN(test_logits_of_fp16_weights_are_near);
     RUN(test_logits_on_the_ane_are_near);
     RUN(test_losses_and_gradients_are_those_of_pytorch);
+    RUN(test_documents_apart_are_those_of_pytorch);
     RUN(test_cached_logits_are_those_without);
     RUN(test_weights_are_saved_under_the_names_of_the_files);
     RUN(test_configurations_that_are_not_built_are_refused);

@@ -93,6 +93,66 @@ static void test_examples_are_windows_or_documents(void)
     folder_leave(folder);
 }
 
+/* Labels of the examples, and the columns "starts": "bc#. 0000 ". */
+static void check_apart(int64_t tokens, const char *wanted)
+{
+    char found[256], *out = found;
+    mw_error err = {0};
+    mw_text_data_options o = mw_text_data_defaults();
+    o.tokens = tokens;
+    o.apart = true;
+    o.validation = 0.0;
+    mw_text_data *data = mw_text_data_open("notes.jsonl", ".", &o, &err);
+    REQUIRE(CHECK_OK(err));
+    mw_loader_options options = mw_loader_defaults(mw_text_data_training(data), 1);
+    options.shuffle = false;
+    mw_loader *loader = mw_loader_create(&options, &err);
+    for (const mw_batch *batch; (batch = mw_loader_next(loader, &err)) != NULL;) {
+        const int32_t *labels = batch->feeds[1].data, *starts = batch->feeds[2].data;
+        CHECK_STR(batch->feeds[2].name, "starts");
+        for (int64_t i = 0; i < tokens; i++)
+            *out++ = labels[i] == -100 ? '.' : labels[i] == END ? '#' : (char)('a' + labels[i]);
+        *out++ = ' ';
+        for (int64_t i = 0; i < tokens; i++)
+            *out++ = (char)('0' + starts[i]);
+        *out++ = ' ';
+    }
+    *out = '\0';
+    CHECK_STR(found, wanted);
+    mw_loader_destroy(loader);
+    mw_text_data_destroy(data);
+}
+
+static void refuse_apart(const char *path, bool padded, const char *part)
+{
+    mw_error err = {0};
+    mw_text_data_options o = mw_text_data_defaults();
+    o.tokens = 2;
+    o.apart = true;
+    o.padded = padded;
+    CHECK(mw_text_data_open(path, ".", &o, &err) == NULL);
+    CHECK_ERROR(err, MW_ERROR_ARGUMENT, part);
+}
+
+/* Documents of "abc#", "d#" and "ef#": what follows a '#' is no label, and what came before a window is at 0. */
+static void test_documents_apart_say_where_they_begin(void)
+{
+    char folder[512];
+    REQUIRE(folder_enter(folder));
+    write_tokenizer("");
+    folder_put("notes.jsonl", "{\"text\": \"abc\"}\n{\"text\": \"d\"}\n{\"text\": \"ef\"}\n");
+    check_apart(4, "bc#. 0000 #.f# 0022 ");
+    check_apart(3, "bc# 000 .#. 011 ");
+    check_apart(8, "bc#.#.f# 00004466 ");
+    check_apart(1, "b 0 c 0 # 0 . 0 # 0 . 0 f 0 # 0 ");
+    refuse_apart("notes.jsonl", true, "apart has no effect with padded");
+    folder_put("notes.txt", "abcdefgh");
+    refuse_apart("notes.txt", false, "have no effect: \"notes.txt.tokens\" is one document");
+    folder_put("raw.bin", "abcdefgh");
+    refuse_apart("raw.bin", false, "does not say where documents end: they cannot be apart");
+    folder_leave(folder);
+}
+
 /* ---- conversations ---- */
 
 /* 40 user+.. is 40, then letters; what is not a letter is '+', 38. */
@@ -434,6 +494,7 @@ static void test_texts_become_a_file_of_raw_tokens(void)
 int main(void)
 {
     RUN(test_examples_are_windows_or_documents);
+    RUN(test_documents_apart_say_where_they_begin);
     RUN(test_answers_alone_are_learned);
     RUN(test_bad_texts_are_refused_with_their_place);
     RUN(test_a_huge_line_is_refused);

@@ -773,7 +773,7 @@ mw_tokenizer_train_options._fields_ = [
     ("special", POINTER(c_char_p)), ("special_count", c_size_t),
 ]
 mw_text_data_options._fields_ = [
-    ("struct_size", c_size_t), ("tokens", c_int64), ("padded", c_bool), ("whole", c_bool),
+    ("struct_size", c_size_t), ("tokens", c_int64), ("padded", c_bool), ("apart", c_bool), ("whole", c_bool),
     ("validation", c_double), ("chat", c_char_p), ("cache", c_char_p), ("words", c_int64),
     ("multiple", c_int64),
 ]
@@ -794,7 +794,7 @@ mw_text_tuning._fields_ = [
 ]
 mw_text_graph_options._fields_ = [
     ("struct_size", c_size_t), ("batch", c_int64), ("tokens", c_int64), ("cache", c_int64), ("loss", c_bool),
-    ("weights", c_int), ("tuning", mw_text_tuning),
+    ("apart", c_bool), ("weights", c_int), ("tuning", mw_text_tuning),
 ]
 mw_text_model_options._fields_ = [
     ("struct_size", c_size_t), ("compile", POINTER(mw_compile_options)), ("cache", c_int64), ("weights", c_int),

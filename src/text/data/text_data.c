@@ -64,25 +64,69 @@ static mw_status check_words(const mw_text_data *d, uint64_t at, const int32_t *
     return MW_OK;
 }
 
-/* Column 0 has the tokens, column 1 those that follow. */
-static mw_status fill_column(const mw_text_data *d, int64_t example, size_t column, int32_t *out, mw_error *err)
+typedef enum column_kind { TOKENS, LABELS, STARTS, COLUMNS } column_kind;
+
+/* The document that has token `at`. */
+static size_t document_of(const mw__corpus_file *f, uint64_t at)
+{
+    size_t low = 0, high = f->document_count;
+    while (high - low > 1) {
+        const size_t middle = low + (high - low) / 2;
+        if (f->documents[middle] <= at)
+            low = middle;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* Where in the window at `p` the document of each of its tokens begins. */
+static void fill_starts(const mw_text_data *d, place p, int32_t *out)
+{
+    const mw__corpus_file *f = &d->file;
+    size_t document = document_of(f, p.begin);
+    for (int64_t i = 0; i < p.count; i++) {
+        const uint64_t at = p.begin + (uint64_t)i;
+        if (document + 1 < f->document_count && f->documents[document + 1] == at)
+            document++;
+        out[i] = f->documents[document] > p.begin ? (int32_t)(f->documents[document] - p.begin) : 0;
+    }
+}
+
+/* A label that begins another document follows from nothing that is seen. */
+static void hide_begins(const mw_text_data *d, place p, int32_t *labels)
+{
+    const mw__corpus_file *f = &d->file;
+    for (size_t k = document_of(f, p.begin) + 1; k < f->document_count; k++) {
+        if (f->documents[k] > p.begin + (uint64_t)p.count)
+            return;
+        labels[f->documents[k] - p.begin - 1] = -100;
+    }
+}
+
+static mw_status fill_column(const mw_text_data *d, int64_t example, column_kind column, int32_t *out, mw_error *err)
 {
     const place p = place_of(d, example);
-    const uint64_t at = p.begin + column;
+    const uint64_t at = p.begin + (column == LABELS ? 1 : 0);
+    if (column == STARTS) {
+        fill_starts(d, p, out);
+        return MW_OK;
+    }
     MW_TRY(mw__corpus_read(&d->file, at, (size_t)p.count, out, err));
     MW_TRY(check_words(d, at, out, p.count, err));
-    const int32_t fill = column == 1 ? -100 : 0;
-    for (int64_t i = 0; i < p.count && column == 1 && !d->options.whole; i++)
+    for (int64_t i = 0; i < p.count && column == LABELS && !d->options.whole; i++)
         out[i] = mw__corpus_learns(&d->file, at + (uint64_t)i) ? out[i] : -100;
+    if (column == LABELS && d->options.apart)
+        hide_begins(d, p, out);
     for (int64_t i = p.count; i < d->options.tokens; i++)
-        out[i] = fill;
+        out[i] = column == LABELS ? -100 : 0;
     return MW_OK;
 }
 
 static mw_status make_example(void *user, int64_t example, size_t column, void *out, mw_error *err)
 {
     const part *p = user;
-    return fill_column(p->data, p->first + example, column, out, err);
+    return fill_column(p->data, p->first + example, (column_kind)column, out, err);
 }
 
 /* ---- where they are ---- */
@@ -130,8 +174,14 @@ static mw_status place_windows(mw_text_data *d, mw_error *err)
 static mw_status find_places(mw_text_data *d, mw_error *err)
 {
     const mw__corpus_file *f = &d->file;
-    if (d->options.padded && !f->is_own)
-        return mw__fail(err, MW_ERROR_ARGUMENT, "\"%.200s\" does not say where documents end: it cannot be padded",
+    if (d->options.whole && f->learned == NULL)
+        return mw__fail(err, MW_ERROR_ARGUMENT, "whole has no effect: \"%.200s\" has no conversation", f->path);
+    if ((d->options.padded || d->options.apart) && !f->is_own)
+        return mw__fail(err, MW_ERROR_ARGUMENT, "\"%.200s\" does not say where documents end: they cannot be %s",
+                        f->path, d->options.padded ? "padded" : "apart");
+    if (d->options.apart && f->document_count < 2)
+        return mw__fail(err, MW_ERROR_ARGUMENT,
+                        "documents apart have no effect: \"%.200s\" is one document; .jsonl has one in each line",
                         f->path);
     MW_TRY(d->options.padded ? place_documents(d, err) : place_windows(d, err));
     if (d->examples > 0)
@@ -267,21 +317,23 @@ static mw_status check_options(const char *path, const mw_text_data_options *o, 
         return mw__fail(err, MW_ERROR_ARGUMENT, "text data: %s",
                         path == NULL ? "no path" : "options are made with mw_text_data_defaults");
     if (o->tokens < 1 || o->tokens > TOKENS_MOST || !(o->validation >= 0.0 && o->validation < 1.0) || o->words < 0 ||
-        o->multiple < 1)
+        o->multiple < 1 || (o->padded && o->apart))
         return mw__fail(
             err, MW_ERROR_ARGUMENT,
             "text data: %lld tokens (1 to %d), a share of %g for validation (0, and below 1), %lld words, a "
-            "multiple of %lld",
-            (long long)o->tokens, TOKENS_MOST, o->validation, (long long)o->words, (long long)o->multiple);
+            "multiple of %lld%s",
+            (long long)o->tokens, TOKENS_MOST, o->validation, (long long)o->words, (long long)o->multiple,
+            o->padded && o->apart ? "; apart has no effect with padded, where an example is one document" : "");
     return MW_OK;
 }
 
 static mw_status make_set(mw_text_data *d, part *p, int64_t first, int64_t count, mw_error *err)
 {
     const mw_column columns[] = {{.name = "tokens", .dtype = MW_I32, .shape = MW_SHAPE(d->options.tokens)},
-                                 {.name = "labels", .dtype = MW_I32, .shape = MW_SHAPE(d->options.tokens)}};
+                                 {.name = "labels", .dtype = MW_I32, .shape = MW_SHAPE(d->options.tokens)},
+                                 {.name = "starts", .dtype = MW_I32, .shape = MW_SHAPE(d->options.tokens)}};
     *p = (part){.data = d, .first = first, .count = count};
-    p->set = mw_dataset_create_callback(columns, 2, count, make_example, p, err);
+    p->set = mw_dataset_create_callback(columns, d->options.apart ? COLUMNS : STARTS, count, make_example, p, err);
     return p->set != NULL ? MW_OK : err->status;
 }
 
@@ -353,7 +405,7 @@ static bool add_bytes(const mw_text_data *d, int64_t example, int32_t *ids, doub
 {
     mw_error own = {0};
     size_t count = 0, size = 0;
-    if (fill_column(d, example, 1, ids, &own) != MW_OK)
+    if (fill_column(d, example, LABELS, ids, &own) != MW_OK)
         return false;
     for (int64_t i = 0; i < d->options.tokens; i++)
         if (ids[i] >= 0)

@@ -16,10 +16,10 @@ mw_text_graph_options mw_text_graph_defaults(void)
 static mw_tensor *row_numbers(const mw__net *net, mw_tensor *x)
 {
     const int64_t each = net->config->heads / net->config->kv_heads, rows = each * net->options->tokens;
-    const bool apart = net->before != NULL;
+    const bool of_texts = mw_tensor_shape(x).rank == 2;
     if (each > 1)
-        x = mw_tile(x, apart ? MW_SHAPE(1, each) : MW_SHAPE(each));
-    return mw_reshape(x, apart ? MW_SHAPE(net->options->batch, 1, rows, 1) : MW_SHAPE(rows, 1));
+        x = mw_tile(x, of_texts ? MW_SHAPE(1, each) : MW_SHAPE(each));
+    return mw_reshape(x, of_texts ? MW_SHAPE(net->options->batch, 1, rows, 1) : MW_SHAPE(rows, 1));
 }
 
 /* What stands before a text is hidden from it, but never a token from itself: a row without keys would be NaN. */
@@ -40,6 +40,8 @@ static void make_masks(mw__net *net, mw_tensor *slots)
     net->mask = mw_less_equal(key, own);
     if (net->before != NULL)
         net->mask = hide_padding(net, net->mask, key, own);
+    if (net->starts != NULL)
+        net->mask = mw_logical_and(net->mask, mw_greater_equal(key, row_numbers(net, net->starts)));
     if (net->config->window <= 0 || net->config->window >= keys)
         return;
     mw_tensor *oldest = mw_add_scalar(own, -(double)net->config->window);
@@ -74,12 +76,20 @@ typedef struct ends {
     mw_tensor *tokens, *places, *words;
 } ends;
 
+/* Positions of a document count from its begin. Rotary ones need it not: only how far tokens are apart counts there. */
+static mw_tensor *begin_documents(mw__net *net, mw_tensor *slots)
+{
+    const mw_text_graph_options *o = net->options;
+    net->starts = mw_input(net->graph, "starts", MW_I32, MW_SHAPE(o->batch, o->tokens));
+    return net->family->places != NULL ? mw_sub(slots, net->starts) : slots;
+}
+
 /* Where the tokens stand in the cache; `places`: in their texts, from which what stands before them is left out. */
 static mw_tensor *begin_places(mw__net *net, ends *e)
 {
     const mw_text_graph_options *o = net->options;
     mw_tensor *slots = mw_range_1d(net->graph, MW_I32, 0.0, (double)o->tokens, 1.0);
-    e->places = slots;
+    e->places = o->apart ? begin_documents(net, slots) : slots;
     if (o->cache == 0)
         return slots;
     net->at = mw_input(net->graph, "at", MW_I32, MW_SHAPE(1));
@@ -175,10 +185,13 @@ static mw_status check_graph(const mw_text_config *c, const mw_text_graph_option
                         "a network of text: %lld layers, width %lld, %lld heads in %lld groups of %lld, hidden %lld",
                         (long long)c->layers, (long long)c->width, (long long)c->heads, (long long)c->kv_heads,
                         (long long)c->head_width, (long long)c->hidden);
-    if (o->batch < 1 || o->tokens < 1 || o->cache < 0 || (o->loss && o->cache > 0))
+    if (o->batch < 1 || o->tokens < 1 || o->cache < 0 || ((o->loss || o->apart) && o->cache > 0))
         return mw__fail(err, MW_ERROR_ARGUMENT, "a network of text: batch %lld, %lld tokens, a cache of %lld%s",
                         (long long)o->batch, (long long)o->tokens, (long long)o->cache,
-                        o->loss && o->cache > 0 ? " and a loss" : "");
+                        o->cache <= 0 ? ""
+                        : o->loss     ? " and a loss"
+                        : o->apart    ? " and documents apart"
+                                      : "");
     if (o->weights != MW_F32 && (o->weights != MW_F16 || o->loss))
         return mw__fail(err, MW_ERROR_ARGUMENT, "a network of text: weights are fp32, or fp16 without a loss");
     const int64_t most = o->cache > 0 ? o->cache : o->tokens;

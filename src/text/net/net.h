@@ -44,6 +44,7 @@ typedef struct mw__net {
     mw_tensor *mask, *window; /* BOOL: where a token may look; in a layer with a window (make_masks) */
     mw_tensor *at;            /* how many tokens came before; NULL without a cache */
     mw_tensor *before;        /* [batch, 1], of these how many stand before a text; NULL for one text */
+    mw_tensor *starts;        /* [batch, tokens], where a token's document begins; NULL: all of a window is one */
 } mw__net;
 
 /* The product of x [.., inputs] with the weight `part`.weight of a layer. */

@@ -55,6 +55,8 @@ const tool_option tool_finetune_options[] = {
      .low = 1, .high = 1 << 20, .needs = "text"},
     {"padded", '\0', TOOL_FLAG, &o.over.text.padded, "an example is a document, filled up; else windows of all of them",
      .argument = NULL, .needs = "text"},
+    {"apart", '\0', TOOL_FLAG, &o.over.text.apart, "documents in one window do not see each other", .argument = NULL,
+     .needs = "text"},
     {"chat", '\0', TOOL_TEXT, &o.chat, "template of conversations, where it is not that of the folder",
      .argument = "NAME", .choices = "chatml, llama-2, llama-3, gemma, mistral, zephyr", .needs = "text"},
     {"cache", '\0', TOOL_TEXT, &o.cache, "the file that the tokens are kept in (PATH.tokens)", .argument = "FILE",
@@ -128,7 +130,11 @@ static bool refuse_for_text(void)
         return true;
     if (!is_lines && TOOL_REFUSE("on a plain text: conversations are in .jsonl", "chat"))
         return true;
-    if (raw && TOOL_REFUSE("on raw tokens, which do not say where a document ends", "padded"))
+    if (raw && TOOL_REFUSE("on raw tokens, which do not say where a document ends", "padded", "apart"))
+        return true;
+    if (!is_lines && !is_tokens && TOOL_REFUSE("on a plain text, which is one document: .jsonl has several", "apart"))
+        return true;
+    if (o.over.text.padded && TOOL_REFUSE("with --padded, where an example is one document", "apart"))
         return true;
     return (o.over.text.no_samples && TOOL_REFUSE("with --no-samples", "prompt")) || refuse_output();
 }

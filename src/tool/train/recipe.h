@@ -18,7 +18,7 @@ typedef struct recipe_text {
     const char *path; /* NULL = no text is learned */
     const char *chat, *cache, *prompt;
     long long tokens;
-    bool padded, no_samples, adapter;
+    bool padded, apart, no_samples, adapter;
 } recipe_text;
 
 /* What goes before the settings of the file; NULL and 0 = as they say. */

@@ -41,6 +41,7 @@ static bool open_text_data(training *t)
     mw_text_data_options options = mw_text_data_defaults();
     options.tokens = tokens_of(t);
     options.padded = t->over->text.padded;
+    options.apart = t->over->text.apart;
     options.chat = t->over->text.chat;
     options.cache = t->over->text.cache;
     options.words = t->text->config.words;
@@ -89,6 +90,7 @@ bool training_text_build(training *t)
     options.batch = t->batch;
     options.tokens = tokens_of(t);
     options.loss = true;
+    options.apart = t->over->text.apart;
     options.tuning = t->text->tuning;
     t->graph = mw_text_graph(&t->text->config, &options, t->err);
     t->loss = t->graph != NULL ? mw_graph_output_at(t->graph, 0) : NULL;
