@@ -102,9 +102,9 @@ class Data(Handle):
         return library.mw_text_data_get_info(self)
 
 
-def _graph(config, batch, tokens, tuning):
+def _graph(config, batch, tokens, tuning, apart):
     options = library.mw_text_graph_defaults()
-    options.batch, options.tokens, options.loss, options.tuning = batch, tokens, True, tuning
+    options.batch, options.tokens, options.loss, options.tuning, options.apart = batch, tokens, True, tuning, apart
     return Graph._of(checked("mw_text_graph", ctypes.byref(config), ctypes.byref(options)))
 
 
@@ -121,18 +121,26 @@ def _fit(trainer, data, epochs, progress):
     return summary
 
 
+def _check(folder, out):
+    """What could not be written is not trained."""
+    options = library.mw_text_save_defaults()
+    options.check_only = True
+    checked("mw_text_save", _path(folder), _path(out), ctypes.byref(options))
+
+
 def finetune(folder, path, out, epochs=1, batch=1, lora=0, learning_rate=None, progress=None, trainer=None, **options):
-    """Trains the model of a folder on a text, all weights or adapters of rank `lora`, and writes the folder `out`. Other
-    options are those of Data; `trainer` is a dict of those of Trainer. Returns {"loss", "perplexity", "bits_per_byte"}
-    on the validation set, or of the last epoch where there is none."""
+    """Trains the model of a folder on a text, all weights or adapters of rank `lora`, and writes the folder `out`, or a
+    .gguf or .bin. Other options are those of Data; `trainer` is a dict of those of Trainer. Returns {"loss",
+    "perplexity", "bits_per_byte"} on the validation set, or of the last epoch where there is none."""
     _needed()
+    _check(folder, out)
     config, tuning = abi.mw_text_config(), abi.mw_text_tuning(rank=lora)
     checked("mw_text_config_read", _path(folder), ctypes.byref(config))
     options["tokens"] = options.get("tokens", min(256, config.positions))
     options["multiple"] = batch * (trainer or {}).get("accumulate", 1)
     data = Data(path, folder, **options)
     batch = min(batch, data.info.examples)
-    graph = _graph(config, batch, options["tokens"], tuning)
+    graph = _graph(config, batch, options["tokens"], tuning, options.get("apart", False))
     rate = learning_rate if learning_rate is not None else 2e-4 if lora else 5e-5
     made = Trainer(graph.find("loss"), optim.adam(rate), **(trainer or {}))
     checked("mw_text_load_weights", made, _path(folder))
