@@ -86,6 +86,21 @@ MW_API mw_status mw_dataset_split(const mw_dataset *source, const int64_t *count
  *  errors   MW_ERROR_ARGUMENT */
 MW_API mw_dataset *mw_dataset_prefetch(const mw_dataset *source, int batches, mw_error *err);
 
+/** A data set of the same examples, in batches of one length each: an example fills the first rows of its columns, and
+ *  the rest is padding. Each length belongs to the first limit that it does not exceed. A loader on this set orders an
+ *  epoch as without, brings examples of one limit together, and orders the batches at random: as many batches of as
+ *  many examples. Where those of a limit do not fill a batch, it takes some of the next one. The columns of a batch are
+ *  cut to the limit of its longest example: batch x limit rows, which a trainer takes by mw_trainer_options.variants.
+ *  Without shuffling batches come by their limits, from the shortest. The order depends on the seed and the epoch
+ * alone. Works on the outermost set, and where only mw_dataset_prefetch is around it: a set that is derived from this
+ * one has whole columns.
+ *  lengths  [examples], 1 to the rows of a column; copied
+ *  limits   [limit_count], 1 to 64 of them, from the shortest; the last is the rows of a column
+ *  errors   MW_ERROR_ARGUMENT for limits or lengths out of range; MW_ERROR_SHAPE if columns have no first axis, or
+ *           different ones; MW_ERROR_UNSUPPORTED for more than 2^32 - 1 examples */
+MW_API mw_dataset *mw_dataset_bucket(const mw_dataset *source, const int64_t *lengths, const int64_t *limits,
+                                     size_t limit_count, mw_error *err);
+
 /* ---- serving ---- */
 
 /** Data for one port. */

@@ -54,6 +54,9 @@ MW_API mw_parameter_group mw_parameter_group_frozen(const char *pattern);
  *  return  true if it was taken; false for NULL, too */
 MW_API bool mw_parameter_group_set(mw_parameter_group *group, mw_parameter_group_number number, double value);
 
+/** The most graphs for inputs of other sizes. */
+#define MW_VARIANTS_MAX 32
+
 /** The most numbers that a trainer watches besides its loss. */
 #define MW_METRICS_MAX 16
 
@@ -187,6 +190,16 @@ typedef struct mw_trainer_options {
     const mw_metric *metrics; /* more of them, each under its own name; copied */
     size_t metric_count;      /* of these; with `metric` at most MW_METRICS_MAX */
     mw_tensor *prediction;    /* what mw_trainer_predict returns; NULL = none */
+
+    mw_tensor *const *variants; /* losses of the same network for inputs of other sizes, each in a graph of its own with
+                                 * the same parameters, states and batch; copied. A batch is computed by the first
+                                 * graph, that of `loss` before these, whose inputs have the sizes of its feeds: texts
+                                 * of few tokens by a program for few tokens (mw_dataset_bucket). All programs have one
+                                 * set of parameters and optimizer states; each has memory of its own for intermediate
+                                 * values. Evaluation does the same; a prediction is that of the graph of `loss`. Not
+                                 * with metrics, watched values, a comparison, several ranks, dispatch_steps over 1,
+                                 * memory.limit and memory.segments */
+    size_t variant_count;       /* of these; up to MW_VARIANTS_MAX */
 
     const mw_parameter_group *groups; /* the first that matches a parameter counts; copied */
     size_t group_count;

@@ -492,6 +492,7 @@ static void test_data_refuses_null(void)
     REFUSED(mw_dataset_concatenate(NULL, 1, &err));
     REFUSED(mw_dataset_map(NULL, NULL, 0, NULL, NULL, 0, &err));
     REFUSED(mw_dataset_prefetch(NULL, 1, &err));
+    REFUSED(mw_dataset_bucket(NULL, NULL, NULL, 0, &err));
     REFUSED(mw_dataset_augment(NULL, NULL, &err));
     REFUSED(mw_dataset_augment(NULL, &nothing, &err));
     const mw_window_options two_rows = mw_window_defaults(2);

@@ -3,6 +3,7 @@
 #include "runtime/data/batch.h"
 #include "base/memory/checked.h"
 #include "base/number/random.h"
+#include "runtime/data/bucket.h"
 
 #include <string.h>
 
@@ -20,12 +21,13 @@ static mw_status allocate_maker(mw__minibatch_maker *maker, mw_error *err)
         if (maker->scratch == NULL)
             return MW_ERROR_MEMORY;
     }
-    if (maker->shuffle) {
+    const bool buckets = dataset->buckets != NULL;
+    if (maker->shuffle || buckets)
         maker->order = mw__alloc(allocator, (size_t)dataset->examples, sizeof *maker->order, err);
-        if (maker->order == NULL)
-            return MW_ERROR_MEMORY;
-    }
-    return MW_OK;
+    if (buckets)
+        maker->room = mw__alloc(allocator, (size_t)dataset->examples, sizeof *maker->room, err);
+    return (maker->order == NULL && (maker->shuffle || buckets)) || (maker->room == NULL && buckets) ? MW_ERROR_MEMORY
+                                                                                                     : MW_OK;
 }
 
 mw_status mw__minibatch_maker_init(mw__minibatch_maker *maker, const mw_loader_options *options, mw_error *err)
@@ -48,6 +50,7 @@ void mw__minibatch_maker_deinit(mw__minibatch_maker *maker)
     mw__free(maker->allocator, maker->row);
     mw__free_aligned(maker->allocator, maker->scratch);
     mw__free(maker->allocator, maker->order);
+    mw__free(maker->allocator, maker->room);
     if (maker->dataset != NULL)
         mw__dataset_release(maker->dataset);
 }
@@ -106,12 +109,17 @@ void mw__minibatch_slot_deinit(mw__minibatch_slot *slot, const mw__minibatch_mak
 static void order_epoch(mw__minibatch_maker *maker, int64_t epoch)
 {
     const size_t examples = (size_t)maker->dataset->examples;
-    if (!maker->shuffle || maker->ordered_epoch == epoch)
+    const mw__length_buckets *buckets = maker->dataset->buckets;
+    if (maker->order == NULL || maker->ordered_epoch == epoch)
         return;
     for (size_t i = 0; i < examples; i++)
         maker->order[i] = (uint32_t)i;
     mw__random random = {.seed = maker->seed, .stream = (uint64_t)epoch};
-    mw__random_shuffle(&random, maker->order, examples);
+    if (maker->shuffle)
+        mw__random_shuffle(&random, maker->order, examples);
+    if (buckets != NULL)
+        mw__bucket_order(buckets, maker->order, maker->room, examples, (size_t)maker->batch_size,
+                         maker->shuffle ? &random : NULL);
     maker->ordered_epoch = epoch;
 }
 
@@ -122,9 +130,29 @@ static void choose_examples(const mw__minibatch_maker *maker, int64_t number, mw
     const int64_t left = maker->dataset->examples - first;
     for (int64_t i = 0; i < maker->batch_size; i++) {
         const int64_t place = first + (i < left ? i : left - 1);
-        slot->ids[i] = maker->shuffle ? (int64_t)maker->order[place] : place;
+        slot->ids[i] = maker->order != NULL ? (int64_t)maker->order[place] : place;
     }
     slot->batch.examples = left < maker->batch_size ? left : maker->batch_size;
+}
+
+/* ---- how long it is ---- */
+
+/* Bytes of an example of a column in this batch: all of them, or those of its first rows. */
+static size_t row_bytes(const mw__minibatch_maker *maker, const mw__minibatch_slot *slot, size_t column)
+{
+    const mw_column *c = &maker->dataset->columns[column];
+    const size_t whole = maker->dataset->example_bytes[column];
+    return slot->rows == 0 ? whole : whole / (size_t)c->shape.dim[0] * (size_t)slot->rows;
+}
+
+static void cut_batch(const mw__minibatch_maker *maker, mw__minibatch_slot *slot)
+{
+    if (maker->dataset->buckets == NULL)
+        return;
+    slot->rows = mw__bucket_limit(maker->dataset->buckets, slot->ids, slot->batch.examples);
+    for (size_t k = 0; k < maker->dataset->column_count; k++)
+        slot->feeds[k].count =
+            row_bytes(maker, slot, k) * (size_t)maker->batch_size / ((size_t)mw_dtype_bits(slot->feeds[k].dtype) / 8);
 }
 
 /* ---- bringing them together ---- */
@@ -143,29 +171,30 @@ static void fetch_ahead(const mw__minibatch_slot *slot, int64_t i, const char *d
 
 static void copy_column(const mw__minibatch_maker *maker, mw__minibatch_slot *slot, size_t column)
 {
-    const size_t bytes = maker->dataset->example_bytes[column];
+    const size_t bytes = maker->dataset->example_bytes[column], taken = row_bytes(maker, slot, column);
     const char *data = maker->dataset->columns[column].data;
     char *out = slot->buffers[column];
-    for (int64_t i = 0; i < slot->batch.examples; i++, out += bytes) {
+    for (int64_t i = 0; i < slot->batch.examples; i++, out += taken) {
         fetch_ahead(slot, i + AHEAD, data, bytes);
-        memcpy(out, data + (size_t)slot->ids[i] * bytes, bytes);
+        memcpy(out, data + (size_t)slot->ids[i] * bytes, taken);
     }
 }
 
+/* One that is cut reaches into the place of the next, which is made after it; behind the last there is room for it. */
 static mw_status make_example(mw__minibatch_maker *maker, int64_t epoch, mw__minibatch_slot *slot, int64_t i,
                               mw_error *err)
 {
     const mw_dataset *dataset = maker->dataset;
     const mw__example_place at = {.epoch = epoch, .example = slot->ids[i]};
     for (size_t k = 0; k < dataset->column_count; k++)
-        maker->row[k] = (char *)slot->buffers[k] + (size_t)i * dataset->example_bytes[k];
+        maker->row[k] = (char *)slot->buffers[k] + (size_t)i * row_bytes(maker, slot, k);
     return mw__dataset_make(dataset, at, maker->row, maker->scratch, err);
 }
 
 static void repeat_last(const mw__minibatch_maker *maker, mw__minibatch_slot *slot)
 {
     for (size_t k = 0; k < maker->dataset->column_count; k++) {
-        const size_t bytes = maker->dataset->example_bytes[k];
+        const size_t bytes = row_bytes(maker, slot, k);
         char *out = (char *)slot->buffers[k] + (size_t)slot->batch.examples * bytes;
         for (int64_t i = slot->batch.examples; i < maker->batch_size; i++, out += bytes)
             memcpy(out, out - bytes, bytes);
@@ -177,6 +206,7 @@ mw_status mw__minibatch_make(mw__minibatch_maker *maker, mw_loader_position posi
 {
     order_epoch(maker, position.epoch);
     choose_examples(maker, maker->rank + position.batch * maker->ranks, slot);
+    cut_batch(maker, slot);
     if (maker->dataset->make == NULL) {
         for (size_t k = 0; k < maker->dataset->column_count; k++)
             copy_column(maker, slot, k);

@@ -11,6 +11,7 @@ typedef struct mw__minibatch_slot {
     mw_feed *feeds; /* [columns] */
     int64_t *ids;   /* [batch] */
     mw_batch batch;
+    int64_t rows; /* that its columns are cut to; 0 = they are whole */
 } mw__minibatch_slot;
 
 typedef struct mw__minibatch_maker {
@@ -20,7 +21,8 @@ typedef struct mw__minibatch_maker {
     int64_t rank, ranks; /* batch i is batch rank + i * ranks of all */
     bool shuffle;
     uint64_t seed;
-    uint32_t *order;       /* [examples] when shuffling, else NULL */
+    uint32_t *order;       /* [examples] when shuffling, or by lengths, else NULL */
+    uint32_t *room;        /* [examples] by lengths */
     int64_t ordered_epoch; /* the epoch that `order` is for; -1 = none */
     void **row;            /* [columns] where one example goes */
     char *scratch;         /* of the data set, to make one */

@@ -18,6 +18,13 @@ typedef struct mw__example_place {
 typedef mw_status mw__example_maker(const mw_dataset *dataset, mw__example_place at, void *const *out, char *scratch,
                                     mw_error *err);
 
+/* Lengths of examples, and the limits that batches are cut to (mw_dataset_bucket). */
+typedef struct mw__length_buckets {
+    int64_t *limits; /* [count], of rows */
+    size_t count;
+    unsigned char *of; /* [examples], by index of a limit */
+} mw__length_buckets;
+
 struct mw_dataset {
     const mw_allocator *allocator;
     mw_column *columns;    /* names are copies; data NULL where examples are made */
@@ -37,8 +44,9 @@ struct mw_dataset {
     size_t scratch_bytes; /* for making one example */
     bool is_part;         /* each rank has its own (mw_dataset_shard) */
     int prefetch;         /* batches that a loader's thread makes ahead; 0 = none */
-    struct mw__class_table *classes; /* of a file (classes.h); NULL = none */
-    atomic_int references;           /* the user's, and one of each loader and each set that is made of it */
+    const mw__length_buckets *buckets; /* `state` of this one, or of its source; NULL = whole columns */
+    struct mw__class_table *classes;   /* of a file (classes.h); NULL = none */
+    atomic_int references;             /* the user's, and one of each loader and each set that is made of it */
 };
 
 /* MW_ERROR_ARGUMENT for NULL, MW_ERROR_STATE for one that was destroyed; `what` begins the message: the call, or the
@@ -58,6 +66,10 @@ MW__SIBLING mw_dataset *mw__dataset_derive(const mw_dataset *const *sources, siz
                                            size_t index_count, mw_error *err);
 /* A subset of so many examples; their numbers go into `index`, which the caller fills. */
 MW__SIBLING mw_dataset *mw__dataset_derive_subset(const mw_dataset *source, int64_t count, mw_error *err);
+
+/* The examples of a derived set are those of its source. A set in memory stays one, so that a loader reads its rows
+ * ahead. */
+void mw__dataset_lend(mw_dataset *dataset, const mw_dataset *source);
 
 /* Whether it, or what it is made of, is the part of a rank. */
 bool mw__dataset_is_part(const mw_dataset *dataset);

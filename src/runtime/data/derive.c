@@ -177,8 +177,7 @@ static mw_status make_same(const mw_dataset *dataset, mw__example_place at, void
     return mw__dataset_make(dataset->sources[0], at, out, scratch, err);
 }
 
-/* A set in memory stays one, so that a loader reads its rows ahead; they are the source's. */
-static void lend_data(mw_dataset *dataset, const mw_dataset *source)
+void mw__dataset_lend(mw_dataset *dataset, const mw_dataset *source)
 {
     if (source->make != NULL)
         dataset->make = make_same;
@@ -199,7 +198,8 @@ mw_dataset *mw_dataset_prefetch(const mw_dataset *source, int batches, mw_error 
         mw__dataset_derive(&source, 1, source->columns, source->column_count, source->examples, 0, err);
     if (dataset == NULL)
         return NULL;
-    lend_data(dataset, source);
+    mw__dataset_lend(dataset, source);
+    dataset->buckets = source->buckets;
     dataset->prefetch = batches;
     return dataset;
 }

@@ -6,6 +6,7 @@
 #include "runtime/data/classes.h"
 #include "runtime/evaluate/view.h"
 #include "runtime/trainer/ranks/trainer_ranks.h"
+#include "runtime/trainer/step/trainer_step.h"
 
 #include <millwright/millwright.h>
 
@@ -19,26 +20,64 @@ static double port_value(const mw_program *program, size_t port, size_t i)
     return (double)((const float *)data)[i];
 }
 
-/* Adds the values of a batch to one slot. What is there once for the batch counts by its examples. */
-static void add_slot(mw_trainer *t, mw__view_slot *slot, int64_t examples)
+/* Elements that the mean of a value runs over, and those of the means that its own elements are. */
+static double elements_behind(mw_tensor *value)
 {
-    const mw_program *program = t->views.evaluation.program;
+    mw_tensor *x = mw__evaluated(value);
+    while (x->op != NULL && x->op->row != NULL && x->op->row->id == MW__OP_reduce_mean)
+        x = mw__evaluated(mw__arg(x->op, "x"));
+    return (double)mw_shape_count(mw_tensor_shape(x));
+}
+
+/* The factor from a mean over the elements of an example to one over those that it has in the graph of the loss, where
+ * the rest would be 0. */
+static double share_of(const mw__view_slot *all, const mw__view_slot *own)
+{
+    if (all == own || !own->is_part || own->rows.kind != MW__BATCH_ROWS)
+        return 1.0;
+    return elements_behind(own->value) / elements_behind(all->value);
+}
+
+/* Adds the values of a batch to one slot. What is there once for the batch counts by its examples. */
+static void add_slot(mw_trainer *t, const mw__trainer_view *view, size_t index, int64_t examples)
+{
+    mw__view_slot *slot = &t->views.evaluation.slots[index];
+    const mw_program *program = view->program;
     const bool single = slot->rows.kind != MW__BATCH_ROWS;
     const int64_t values = single ? 1 : examples;
     double sum = 0.0;
     for (int64_t i = 0; i < values; i++)
         sum += port_value(program, slot->port, (size_t)i);
+    sum *= share_of(slot, &view->slots[index]);
     slot->sum += single ? sum * (double)examples : sum;
     t->progress.counters.result_bytes += (size_t)values * (size_t)(mw_dtype_bits(program->ports[slot->port].dtype) / 8);
 }
 
+/* The same values of another graph of the network are read from the same ports. */
+static mw_status need_variant(const mw_trainer *t, mw_trainer *variant, mw_error *err)
+{
+    const mw__trainer_view *all = &t->views.evaluation, *view = &variant->views.evaluation;
+    variant->views.noted = true;
+    MW_TRY(mw__trainer_need_evaluation(variant, err));
+    bool same = view->slot_count == all->slot_count;
+    for (size_t i = 0; same && i < all->slot_count; i++)
+        same = view->slots[i].port == all->slots[i].port && view->slots[i].rows.kind == all->slots[i].rows.kind;
+    return same ? MW_OK
+                : mw__fail(err, MW_ERROR_ARGUMENT,
+                           "evaluation: the graph of a variant computes its loss otherwise than "
+                           "that of the loss");
+}
+
 static mw_status evaluate_batch(mw_trainer *t, const mw_batch *batch, mw_error *err)
 {
-    mw__trainer_view *view = &t->views.evaluation;
+    mw_trainer *variant = mw__trainer_variant_for(t, batch);
+    if (variant != t)
+        MW_TRY(need_variant(t, variant, err));
+    mw__trainer_view *view = &variant->views.evaluation;
     MW_TRY(mw__feeder_feed(&view->feeder, batch, 0, &t->progress.counters.feed_bytes, err));
     MW_TRY(mw__program_run(view->program, err));
     for (size_t i = 0; i < view->slot_count; i++)
-        add_slot(t, &view->slots[i], batch->examples);
+        add_slot(t, view, i, batch->examples);
     return MW_OK;
 }
 

@@ -32,26 +32,29 @@ static size_t count_slots(const mw__term *terms)
     return count;
 }
 
-static size_t slot_of(mw__trainer_view *view, const mw__batch_rows *table, mw_tensor *value, mw__term_of of)
+static size_t slot_of(mw__trainer_view *view, const mw__batch_rows *table, mw__view_slot wanted)
 {
     for (size_t i = 0; i < view->slot_count; i++)
-        if (view->slots[i].value == value && view->slots[i].of == of)
+        if (view->slots[i].value == wanted.value && view->slots[i].of == wanted.of &&
+            view->slots[i].is_part == wanted.is_part)
             return i;
-    view->slots[view->slot_count] = (mw__view_slot){.value = value, .of = of, .rows = table[value->id]};
+    wanted.rows = table[wanted.value->id];
+    view->slots[view->slot_count] = wanted;
     return view->slot_count++;
 }
 
-static void give_slots(mw__trainer_view *view, const mw__batch_rows *table, mw__term *terms)
+static void give_slots(mw__trainer_view *view, const mw__batch_rows *table, mw__term *terms, bool is_part)
 {
     for (mw__term *term = terms; term != NULL; term = term->next) {
         if (term->kind == MW__TERM_QUOTIENT) {
-            give_slots(view, table, term->above);
-            give_slots(view, table, term->below);
+            give_slots(view, table, term->above, true);
+            give_slots(view, table, term->below, true);
         } else {
-            term->slot = slot_of(view, table, term->value, term->of);
+            term->slot =
+                slot_of(view, table, (mw__view_slot){.value = term->value, .of = term->of, .is_part = is_part});
         }
         for (mw__term_factor *factor = term->factors; factor != NULL; factor = factor->next)
-            factor->slot = slot_of(view, table, factor->value, MW__TERM_OF_ELEMENTS);
+            factor->slot = slot_of(view, table, (mw__view_slot){.value = factor->value, .of = MW__TERM_OF_ELEMENTS});
     }
 }
 
@@ -179,7 +182,7 @@ static mw_status make_evaluation(mw_trainer *t, mw__trainer_view *view, mw_error
     if (view->slots == NULL)
         return MW_ERROR_MEMORY;
     for (size_t i = 0; i < view->measure_count; i++)
-        give_slots(view, table, view->measures[i]);
+        give_slots(view, table, view->measures[i], false);
     MW_TRY(make_program(t, view, err));
     for (size_t i = 0; i < view->measure_count && !t->views.noted; i++)
         note_others(t, i, table);

@@ -213,6 +213,16 @@ static mw_status feed_port(mw__feed_port *port, const mw_batch *batch, int64_t s
     return convert_feed(port, feed, batch, step, err);
 }
 
+bool mw__feeder_fits(const mw__feeder *feeder, const mw_batch *batch)
+{
+    for (size_t i = 0; i < feeder->count; i++) {
+        const mw_feed *feed = find_feed(&feeder->ports[i], batch);
+        if (feed == NULL || feed->count != feeder->ports[i].count)
+            return false;
+    }
+    return true;
+}
+
 /* Two feeds of one name: which of them is meant cannot be decided. */
 static mw_status check_names(const mw_batch *batch, int64_t step, mw_error *err)
 {

@@ -31,6 +31,9 @@ typedef struct mw__feeder {
 MW__SIBLING mw_status mw__feeder_init(mw__feeder *feeder, mw_program *program, const mw_graph *graph,
                                       bool (*skip)(void *user, const char *name), void *user, mw_error *err);
 
+/* Whether the batch has a feed for every port, of its size. */
+bool mw__feeder_fits(const mw__feeder *feeder, const mw_batch *batch);
+
 /* From now on what a batch looks up must be there: for ports whose values go to a gather of `graph`, and for which its
  * constructors have no rule. What trains, evaluates and predicts asks for it. */
 mw_status mw__feeder_find_tables(mw__feeder *feeder, mw_program *program, const mw_graph *graph, mw_error *err);

@@ -28,6 +28,8 @@ static void destroy_owner(mw__state_owner *owner)
 {
     mw_trainer *trainer = (mw_trainer *)(void *)owner;
     const mw_allocator *allocator = trainer->allocator;
+    for (size_t i = 0; i < trainer->variants.count; i++) /* their state is this one's */
+        mw_trainer_destroy(trainer->variants.items[i]);
     mw__trainer_view_deinit(&trainer->views.predictor);
     mw__trainer_view_deinit(&trainer->views.evaluation);
     mw__series_destroy(trainer->many.series); /* of the step's function */
@@ -179,6 +181,8 @@ static mw_status use_averages(mw_trainer *trainer, bool use, mw_error *err)
         return mw__fail(err, MW_ERROR_ARGUMENT, "mw_trainer_use_averages: the trainer is NULL");
     if (use && trainer->numbers.average_decay == 0.0)
         return mw__fail(err, MW_ERROR_STATE, "the trainer keeps no moving averages: set average_decay in its options");
+    for (size_t i = 0; i < trainer->variants.count; i++)
+        MW_TRY(use_averages(trainer->variants.items[i], use, err));
     if (use != trainer->views.uses_averages) {
         mw__trainer_view_deinit(&trainer->views.evaluation); /* bound to the others */
         mw__trainer_view_deinit(&trainer->views.predictor);

@@ -24,6 +24,8 @@ static mw_status prepare_trainer(mw_trainer *t, const mw_trainer_options *o, siz
         mw__state_owner_lend(lender);
         t->owner.lender = lender;
     }
+    if (t->variants.main != NULL)
+        t->owner.lender = &t->variants.main->owner; /* while it is made; the trainer outlives it */
     const mw__optimizer optimizer = mw__optimizer_of(&o->optimizer);
     t->numbers.learning_rate = optimizer.learning_rate;
     t->numbers.clip_value = (double)o->clipping.value;
@@ -78,7 +80,7 @@ static void tell_ranks(const mw_trainer_options *options, mw_status status, mw_e
 }
 
 /* With the forward pass in so many pieces, of which all but the last are computed again. */
-mw_trainer *mw__trainer_create_in(const mw_trainer_options *options, size_t pieces, mw_error *err)
+mw_trainer *mw__trainer_create_in(const mw_trainer_options *options, size_t pieces, mw_trainer *main, mw_error *err)
 {
     const mw_allocator *allocator = mw__allocator_or_default(options->compile.allocator);
     mw_trainer *trainer = mw__live_make(allocator, sizeof *trainer, MW__LIVE_TRAINER, err);
@@ -90,14 +92,52 @@ mw_trainer *mw__trainer_create_in(const mw_trainer_options *options, size_t piec
     trainer->strategy = &mw__trainer_alone;
     trainer->numbers.gradient_ranks = 1;
     trainer->watched.update_pass = &trainer->step;
+    trainer->variants.main = main;
     mw__state_owner_init(&trainer->owner, &mw__trainer_kind, allocator, &trainer->target.symbols);
     const mw_status status = create_trainer(trainer, options, pieces, err);
+    trainer->owner.lender = main != NULL ? NULL : trainer->owner.lender;
     if (status == MW_OK)
         return trainer;
     if (trainer->ranks == NULL || !trainer->ranks->agreed)
         tell_ranks(options, status, err);
     mw_trainer_destroy(trainer);
     return NULL;
+}
+
+/* ---- variants ---- */
+
+static mw_status check_variant(const mw_trainer *t, const mw_trainer *variant, size_t index, mw_error *err)
+{
+    if (variant->owner.state.count != t->owner.state.count)
+        return mw__fail(
+            err, MW_ERROR_ARGUMENT,
+            "trainer: the graph of variant %zu has %zu parameters and states of theirs, that of the loss %zu", index,
+            variant->owner.state.count, t->owner.state.count);
+    if (variant->progress.batch != t->progress.batch)
+        return mw__fail(err, MW_ERROR_SHAPE, "trainer: variant %zu has a batch of %lld, and the loss one of %lld",
+                        index, (long long)variant->progress.batch, (long long)t->progress.batch);
+    return MW_OK;
+}
+
+static mw_status make_variants(mw_trainer *t, const mw_trainer_options *options, mw_error *err)
+{
+    mw_trainer_options o = *options;
+    o.compile.share = (mw_share){0};
+    o.compile.keep_folder = NULL;
+    o.prediction = NULL;
+    o.variant_count = 0;
+    t->variants.items = mw__arena_alloc(&t->arena, options->variant_count, sizeof(mw_trainer *), err);
+    if (t->variants.items == NULL)
+        return MW_ERROR_MEMORY;
+    for (size_t i = 0; i < options->variant_count; i++) {
+        o.loss = options->variants[i];
+        mw_trainer *variant = mw__trainer_create_in(&o, 1, t, err);
+        if (variant == NULL)
+            return mw__status_or(err, MW_ERROR_ARGUMENT);
+        t->variants.items[t->variants.count++] = variant;
+        MW_TRY(check_variant(t, variant, i, err));
+    }
+    return MW_OK;
 }
 
 static mw_trainer *create_checked(const mw_trainer_options *options, mw_error *err)
@@ -110,9 +150,13 @@ static mw_trainer *create_checked(const mw_trainer_options *options, mw_error *e
     }
     const mw_graph *graph = options->loss->graph;
     mw__graph_hold(graph);
-    mw_trainer *trainer = mw__trainer_create_in(options, 1, err);
+    mw_trainer *trainer = mw__trainer_create_in(options, 1, NULL, err);
     if (trainer != NULL && options->memory.limit > 0)
         trainer = mw__trainer_within_memory(trainer, options, err);
+    if (trainer != NULL && options->variant_count > 0 && make_variants(trainer, options, err) != MW_OK) {
+        mw_trainer_destroy(trainer);
+        trainer = NULL;
+    }
     const mw_status status = trainer != NULL ? MW_OK : mw__status_or(err, MW_ERROR_ARGUMENT);
     if (mw__graph_drop(graph, "mw_trainer_create", status, err) == MW_OK)
         return trainer;

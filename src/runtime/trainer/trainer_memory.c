@@ -122,7 +122,7 @@ static mw_trainer *search_pieces(search *s, mw_error *err)
     mw_trainer *t = NULL;
     for (size_t pieces = 2; pieces <= PIECES_MAX; pieces *= 2) {
         mw_trainer_destroy(t);
-        t = mw__trainer_create_in(s->options, pieces, err);
+        t = mw__trainer_create_in(s->options, pieces, NULL, err);
         if (t == NULL || suits_memory(s, t, err))
             break;
     }

@@ -4,8 +4,9 @@
 
 #include <millwright/trainer.h>
 
-/* trainer_create.c: the trainer with the forward pass in `pieces`, of which all but the last are computed again. */
-mw_trainer *mw__trainer_create_in(const mw_trainer_options *options, size_t pieces, mw_error *err);
+/* trainer_create.c: the trainer with the forward pass in `pieces`, of which all but the last are computed again.
+ *  main  whose variant it is, with all state from there; or NULL */
+mw_trainer *mw__trainer_create_in(const mw_trainer_options *options, size_t pieces, mw_trainer *main, mw_error *err);
 
 /* Replaces the trainer's model by a copy whose forward pass is recomputed so. */
 mw_status mw__trainer_recompute(mw_trainer *trainer, size_t pieces, mw_error *err);

@@ -45,7 +45,7 @@ static mw_trainer *create(const marked_graph *net, const setting *s, mw_error *e
         options.groups = &group;
         options.group_count = 1;
     }
-    return s->pieces > 1 ? mw__trainer_create_in(&options, s->pieces, err) : mw_trainer_create(&options, err);
+    return s->pieces > 1 ? mw__trainer_create_in(&options, s->pieces, NULL, err) : mw_trainer_create(&options, err);
 }
 
 static void train(outcome *o, const setting *s, mw_error *err)

@@ -21,6 +21,20 @@ static bool is_trained(const mw__trainer_build *b, const char *name)
     return input != NULL && input->role == MW__PARAMETER && !t->optimizer.groups[mw__trainer_group_of(t, name)].frozen;
 }
 
+/* An entry of a variant is its trainer's, which has it under that name. */
+static mw_status add_entry(mw_trainer *t, const char *name, mw_dtype dtype, mw_shape shape, bool is_weight,
+                           mw_error *err)
+{
+    if (t->variants.main == NULL)
+        return mw__state_add(&t->owner.state, name, dtype, shape, is_weight, err);
+    const mw__state_entry *entry = mw__state_find(&t->variants.main->owner.state, name);
+    if (entry != NULL && entry->dtype == dtype && mw_shape_equal(entry->shape, shape))
+        return mw__state_borrow(&t->owner.state, entry, is_weight, err);
+    return mw__fail(
+        err, MW_ERROR_ARGUMENT,
+        "trainer: the graph of a variant has \"%.96s\", which that of the loss has not in this type and shape", name);
+}
+
 /* A state of a parameter, starting at 0. */
 static mw_status add_state(mw__trainer_build *b, const mw_tensor *parameter, const char *suffix, mw_shape shape,
                            mw_error *err)
@@ -30,8 +44,10 @@ static mw_status add_state(mw__trainer_build *b, const mw_tensor *parameter, con
     if (name == NULL)
         return MW_ERROR_MEMORY;
     const mw_dtype dtype = mw__trainer_stored(t, parameter->type->dtype);
-    MW_TRY(mw__state_add(&t->owner.state, name, dtype, shape, false, err));
+    MW_TRY(add_entry(t, name, dtype, shape, false, err));
     const mw__state_entry *entry = &t->owner.state.entries[t->owner.state.count - 1];
+    if (entry->borrowed)
+        return MW_OK;
     mw__pages_use_large(t->allocator, entry->data, entry->size); /* the first step writes all of it */
     t->progress.counters.state_bytes_in += entry->size;
     return MW_OK;
@@ -57,7 +73,8 @@ static mw_status add_average(mw__trainer_build *b, const mw_tensor *parameter, m
     MW_TRY(add_state(b, parameter, MW__AVERAGE, parameter->type->shape, err));
     mw__state_entry *entries = b->trainer->owner.state.entries;
     const mw__state_entry *average = &entries[b->trainer->owner.state.count - 1];
-    memcpy(average->data, mw__state_find(&b->trainer->owner.state, parameter->name)->data, average->size);
+    if (!average->borrowed)
+        memcpy(average->data, mw__state_find(&b->trainer->owner.state, parameter->name)->data, average->size);
     return MW_OK;
 }
 
@@ -74,7 +91,7 @@ static mw_status add_states_of(mw__trainer_build *b, const mw_tensor *parameter,
         MW_TRY(add_optimizer_state(b, parameter, suffix, state->shape, err));
         mw__state_entry *entry = &t->owner.state.entries[t->owner.state.count - 1];
         entry->least = state->least, entry->most = state->most;
-        if (state->initial != 0.0)
+        if (state->initial != 0.0 && !entry->borrowed)
             mw__state_fill(entry, state->initial);
     }
     if (t->numbers.accumulate > 1)
@@ -108,7 +125,7 @@ static mw_status add_resident(mw__trainer_build *b, const mw_tensor *parameter, 
     MW_TRY(borrow(t, parameter, dtype, is_weight, &borrowed, err));
     if (borrowed)
         return is_trained(b, parameter->name) ? add_states_of(b, parameter, err) : MW_OK;
-    MW_TRY(mw__state_add(&t->owner.state, parameter->name, dtype, parameter->type->shape, is_weight, err));
+    MW_TRY(add_entry(t, parameter->name, dtype, parameter->type->shape, is_weight, err));
     mw__state_entry *entry = &t->owner.state.entries[t->owner.state.count - 1];
     MW_TRY(mw__parameter_fill(parameter, dtype, &t->compile, t->allocator, entry->data, err));
     t->progress.counters.state_bytes_in += entry->size;
@@ -120,8 +137,10 @@ static mw_status add_number(mw__trainer_build *b, const mw_tensor *input, double
 {
     mw_trainer *t = b->trainer;
     const mw_dtype dtype = mw__trainer_stored(t, mw_tensor_dtype(input));
-    MW_TRY(mw__state_add(&t->owner.state, mw_tensor_name(input), dtype, mw_shape_scalar(), false, err));
+    MW_TRY(add_entry(t, mw_tensor_name(input), dtype, mw_shape_scalar(), false, err));
     mw__state_entry *entry = &t->owner.state.entries[t->owner.state.count - 1];
+    if (entry->borrowed)
+        return MW_OK;
     t->progress.counters.state_bytes_in += entry->size;
     entry->least = least, entry->most = most;
     mw__state_fill(entry, value);

@@ -45,6 +45,7 @@ typedef struct mw__trainer_pass {
 typedef struct mw__view_slot {
     mw_tensor *value; /* in the model */
     mw__term_of of;
+    bool is_part; /* of a quotient, of which both sides are sums over all elements, however many an example has */
     mw__batch_rows rows; /* of it; if they are those of examples, the port has the mean of each, [batch] */
     size_t port;
     double sum; /* over the examples so far */
@@ -176,6 +177,15 @@ typedef struct mw__trainer_fit {
     const struct mw__lock *lock;         /* that of the running one on its checkpoint, or NULL */
 } mw__trainer_fit;
 
+/* Trainers for inputs of other sizes, whose state is this one's; nobody else knows them. Where the training stands is
+ * handed to the one that takes a batch, and back. */
+typedef struct mw__trainer_variants {
+    mw_trainer **items;
+    size_t count;
+    mw_trainer *main;   /* of such a trainer: the one that it is of; else NULL */
+    mw_trainer *latest; /* ran the last step; NULL = the trainer itself */
+} mw__trainer_variants;
+
 /* What a trainer is as the owner of its state; in trainer.c. */
 extern const mw__state_owner_kind mw__trainer_kind;
 
@@ -200,6 +210,7 @@ struct mw_trainer {
     mw__trainer_diagnosis diagnosis;
     mw__trainer_record record;
     mw__trainer_fit fit;
+    mw__trainer_variants variants;
 };
 
 /* Memory of a port of the step in one slot of a dispatch with several steps. */

@@ -94,6 +94,30 @@ static mw_status check_metrics(const mw_trainer_options *o, mw_error *err)
     return MW_OK;
 }
 
+static mw_status check_variants(const mw_trainer_options *o, mw_error *err)
+{
+    const mw_optimizer_rule *rule = mw__optimizer_of(&o->optimizer).rule;
+    if (o->variant_count > MW_VARIANTS_MAX || (o->variants == NULL && o->variant_count > 0))
+        return mw__fail(err, MW_ERROR_ARGUMENT, "trainer: %zu variants%s; at most %d are taken", o->variant_count,
+                        o->variants == NULL ? ", and no list of them" : "", MW_VARIANTS_MAX);
+    if (o->variant_count > 0 && rule != NULL && rule->probe != NULL)
+        return mw__fail(err, MW_ERROR_ARGUMENT,
+                        "trainer: variants, and an optimizer with a probe, a tensor of one graph");
+    for (size_t i = 0; i < o->variant_count; i++) {
+        const mw_tensor *loss = o->variants[i];
+        char what[40];
+        snprintf(what, sizeof what, "variant %zu", i);
+        if (loss == NULL)
+            return mw__fail_null(err, "trainer: %s is NULL", what);
+        if (loss->graph == o->loss->graph)
+            return mw__fail(err, MW_ERROR_ARGUMENT, "trainer: %s is of the graph of the loss; it has one of its own",
+                            what);
+        MW_TRY(mw_graph_check(loss->graph, err));
+        MW_TRY(check_tensor(loss, what, loss->graph, true, err));
+    }
+    return MW_OK;
+}
+
 static mw_status check_tensors(const mw_trainer_options *o, mw_error *err)
 {
     if (o->loss == NULL)
@@ -101,6 +125,7 @@ static mw_status check_tensors(const mw_trainer_options *o, mw_error *err)
     MW_TRY(mw_graph_check(o->loss->graph, err));
     MW_TRY(check_tensor(o->loss, "the loss", o->loss->graph, true, err));
     MW_TRY(check_metrics(o, err));
+    MW_TRY(check_variants(o, err));
     MW_TRY(mw__trainer_check_watches(o, err));
     if (o->watch.replay_folder != NULL && o->watch.replay_folder[0] == '\0')
         return mw__fail(err, MW_ERROR_ARGUMENT, "trainer: watch.replay_folder is empty; NULL means none");

@@ -83,6 +83,22 @@ static bool has_plan(const mw_trainer_options *o)
     return o->memory.limit == 0 || o->memory.segments == 0 || o->memory.segments == 1;
 }
 
+static bool varies_alone(const mw_trainer_options *o)
+{
+    return o->variant_count == 0 || (mw__communicator_size(o->ranks.communicator) <= 1 && o->dispatch_steps <= 1);
+}
+
+static bool varies_whole(const mw_trainer_options *o)
+{
+    return o->variant_count == 0 || (o->memory.limit == 0 && (o->memory.segments == 0 || o->memory.segments == 1));
+}
+
+static bool varies_unwatched(const mw_trainer_options *o)
+{
+    return o->variant_count == 0 ||
+           (o->metric == NULL && o->metric_count == 0 && o->watch.count == 0 && o->watch.compare == NULL);
+}
+
 /* ---- the rows ---- */
 
 #define FINITE "%s; it must be positive and finite, or 0 for none"
@@ -120,6 +136,12 @@ static const option_row rows[] = {
          "both"),
     RULE(has_plan, FIELD(INT, memory.segments), NOTHING,
          "memory.limit and memory.segments %s: there is no plan of a step in segments, which would say what it takes"),
+    RULE(varies_alone, FIELD(INT, dispatch_steps), NOTHING,
+         "variants, and several ranks or dispatch_steps %s: a batch of another size is a step of its own"),
+    RULE(varies_whole, FIELD(INT, memory.segments), NOTHING,
+         "variants, and memory.limit or memory.segments %s: several programs take memory, each whole"),
+    RULE(varies_unwatched, NOTHING, NOTHING,
+         "variants, and metrics, watched values or a comparison: these are tensors of one graph"),
 };
 
 /* ---- checking ---- */

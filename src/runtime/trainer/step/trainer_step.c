@@ -228,10 +228,40 @@ mw_status mw__trainer_check_batch(const mw_trainer *trainer, const mw_batch *bat
     return MW_OK;
 }
 
+mw_trainer *mw__trainer_variant_for(mw_trainer *trainer, const mw_batch *batch)
+{
+    if (trainer->variants.count == 0 || mw__feeder_fits(&trainer->step.feeder, batch))
+        return trainer;
+    for (size_t i = 0; i < trainer->variants.count; i++)
+        if (mw__feeder_fits(&trainer->variants.items[i]->step.feeder, batch))
+            return trainer->variants.items[i];
+    return trainer;
+}
+
+/* Where the training stands goes with the step, and comes back; with it, whose program has what is watched. */
+static mw_status run_variant(mw_trainer *trainer, mw_trainer *variant, const mw_batch *batch, float *out_loss,
+                             mw_error *err)
+{
+    const int64_t before = trainer->progress.last_step;
+    variant->numbers.learning_rate = trainer->numbers.learning_rate;
+    variant->progress = trainer->progress;
+    variant->progress.last_step = 0;
+    const mw_status status = run_step(variant, batch, out_loss, err);
+    trainer->progress = variant->progress;
+    trainer->health = variant->health;
+    if (trainer->progress.last_step != 0)
+        trainer->variants.latest = variant;
+    else
+        trainer->progress.last_step = before; /* nothing ran, or it updates nothing */
+    return status;
+}
+
 mw_status mw__trainer_step_alone(mw_trainer *trainer, const mw_batch *batch, float *out_loss, mw_error *err)
 {
     MW_TRY(mw__trainer_check_batch(trainer, batch, err));
-    return run_step(trainer, batch, out_loss, err);
+    return trainer->variants.count == 0
+               ? run_step(trainer, batch, out_loss, err)
+               : run_variant(trainer, mw__trainer_variant_for(trainer, batch), batch, out_loss, err);
 }
 
 const mw__trainer_strategy mw__trainer_alone = {.name = "alone", .step = mw__trainer_step_alone};

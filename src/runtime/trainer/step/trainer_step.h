@@ -23,6 +23,9 @@ mw_status mw__trainer_commit(mw_trainer *trainer, const mw__trainer_pass *pass, 
 mw_status mw__trainer_commit_ranks(mw_trainer *trainer, bool updates, const mw_batch *batch,
                                    const mw__step_result *result, float *out_loss, mw_error *err);
 
+/* The trainer whose inputs have the sizes of the batch: a variant, or this one if none has. */
+mw_trainer *mw__trainer_variant_for(mw_trainer *trainer, const mw_batch *batch);
+
 /* A step of this rank, without any other. */
 mw_status mw__trainer_step_alone(mw_trainer *trainer, const mw_batch *batch, float *out_loss, mw_error *err);
 

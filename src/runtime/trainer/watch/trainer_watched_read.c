@@ -6,6 +6,9 @@
 
 #include <math.h>
 
+/* Whose program has the values. */
+static const mw_trainer *latest_of(const mw_trainer *t) { return t->variants.latest != NULL ? t->variants.latest : t; }
+
 /* Of a dispatch with several steps the last. */
 static const void *data_of(const mw_trainer *t, const mw__watched_tensor *watched, mw_dtype *out_dtype)
 {
@@ -55,6 +58,7 @@ bool mw_trainer_watch_at(const mw_trainer *trainer, size_t index, mw_watched *ou
     MW__FLOAT_SCOPE;
     if (!mw__live_has(trainer, MW__LIVE_TRAINER) || out_watched == NULL || index >= trainer->watched.count)
         return false;
+    trainer = latest_of(trainer);
     const mw__watched_tensor *watched = &trainer->watched.tensors[index];
     *out_watched = (mw_watched){.name = watched->name,
                                 .of = watched->of,
