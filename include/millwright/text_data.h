@@ -32,6 +32,9 @@ typedef struct mw_text_data_options {
     int64_t tokens;    /* of an example; default 128 */
     bool padded;       /* an example is a document, or a part of a longer one, filled up with labels of -100. Else
                         * documents stand one behind the other, and an example is the next window of them */
+    bool buckets;      /* with padded: an example is filled up to 32 tokens, to 64, and so on, and at most to `tokens`,
+                        * instead of all to `tokens`; a batch has examples of one length (mw_dataset_bucket). A trainer
+                        * takes a graph of each (mw_text_data_info.buckets) in its variants */
     bool apart;        /* of a window: documents do not see each other. Column "starts" for a graph with the same option
                         * (text_model.h), and no label for what follows a document's last token. Not with padded */
     bool whole;        /* of conversations: all that is said is learned, not the answers alone */
@@ -62,9 +65,10 @@ MW_API mw_text_data *mw_text_data_open(const char *path, const char *folder, con
 /** Frees it; twice as mw_trainer_destroy. Loaders on its data sets must be gone. NULL is fine. */
 MW_API void mw_text_data_destroy(mw_text_data *data);
 
-/** Columns "tokens" and "labels", I32 [tokens]: a label is the token that follows, or -100, which no loss counts. With
- *  apart also "starts": where in the window a token's document begins, 0 if before it. They belong to the object. A number of a token that the network has no word for is an error, which names it, before the
- *  step. NULL for NULL, and where the share for validation is 0 or there is one example. */
+/** Columns "tokens" and "labels", I32 [tokens], with buckets those of the longest example: a label is the token that follows, or -100, which no loss counts. With
+ *  apart also "starts": where in the window a token's document begins, 0 if before it. They belong to the object. A
+ * number of a token that the network has no word for is an error, which names it, before the step. NULL for NULL, and
+ * where the share for validation is 0 or there is one example. */
 MW_API const mw_dataset *mw_text_data_training(const mw_text_data *data);
 MW_API const mw_dataset *mw_text_data_validation(const mw_text_data *data);
 
@@ -73,6 +77,10 @@ typedef struct mw_text_data_info {
     uint64_t documents, tokens; /* documents: 0 where a file does not say */
     uint64_t text_bytes;        /* that the tokens were made of; 0 where a file does not say */
     int64_t examples, validation_examples;
+    uint64_t training_tokens; /* of all examples for training, without what they are filled up with */
+    const int64_t *buckets;   /* [bucket_count] tokens of a graph, from the fewest, of which there are examples; the
+                               * last are those of a column. None without the option */
+    size_t bucket_count;
     const char *chat;   /* the template, NULL = none was known or needed */
     const char *file;   /* that the tokens are read from */
     bool was_made;      /* by this call */

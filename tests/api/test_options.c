@@ -718,6 +718,7 @@ static void test_texts_refuse_options_out_of_range(void)
     FIELD(mw_text_data_options, text_data, options.validation = 1.0);
     FIELD(mw_text_data_options, text_data, options.validation = (double)NAN);
     FIELD(mw_text_data_options, text_data, options.words = -1);
+    FIELD(mw_text_data_options, text_data, options.buckets = true);
     FIELD(mw_text_data_options, text_data, options.apart = true);
     FIELD(mw_text_data_options, text_data, options.whole = true);
     FIELD(mw_text_data_options, text_data, options.chat = "chatml");

@@ -153,6 +153,45 @@ static void test_documents_apart_say_where_they_begin(void)
     folder_leave(folder);
 }
 
+/* ---- buckets ---- */
+
+static void test_buckets_are_those_that_examples_need(void)
+{
+    char folder[512], line[200];
+    mw_error err = {0};
+    mw__text text;
+    mw_text_data_options o = mw_text_data_defaults();
+    REQUIRE(folder_enter(folder));
+    write_tokenizer("");
+    mw__text_init(&text, NULL);
+    for (int i = 0; i < 12; i++) { /* of 20 and of 90 letters; none of 33 to 64 tokens */
+        snprintf(
+            line, sizeof line, "{\"text\": \"%.*s\"}\n", i % 2 == 0 ? 20 : 90,
+            "abcdefghijklmnopqrstuvwxyzabcdefghijklmnopqrstuvwxyzabcdefghijklmnopqrstuvwxyzabcdefghijklmnopqrstuvwx");
+        mw__text_puts(&text, line);
+    }
+    folder_put("notes.jsonl", text.data);
+    mw__text_deinit(&text);
+    o.tokens = 500;
+    o.padded = o.buckets = true;
+    o.validation = 0.0;
+    mw_text_data *data = mw_text_data_open("notes.jsonl", ".", &o, &err);
+    REQUIRE(CHECK_OK(err));
+    const mw_text_data_info info = mw_text_data_get_info(data);
+    CHECK(info.bucket_count == 2 && info.buckets[0] == 32 && info.buckets[1] == 128);
+    CHECK_INT(info.training_tokens, 6 * 20 + 6 * 90);
+    CHECK_INT(mw_dataset_column_at(mw_text_data_training(data), 0)->shape.dim[0], 128);
+    mw_text_data_destroy(data);
+    o.tokens = 16; /* all are cut to 16 */
+    CHECK(mw_text_data_open("notes.jsonl", ".", &o, &err) == NULL || err.status != MW_OK);
+    CHECK_ERROR(err, MW_ERROR_ARGUMENT, "buckets have no effect: all examples of");
+    mw_error_clear(&err);
+    o.padded = false;
+    CHECK(mw_text_data_open("notes.jsonl", ".", &o, &err) == NULL);
+    CHECK_ERROR(err, MW_ERROR_ARGUMENT, "buckets have no effect without padded");
+    folder_leave(folder);
+}
+
 /* ---- conversations ---- */
 
 /* 40 user+.. is 40, then letters; what is not a letter is '+', 38. */
@@ -495,6 +534,7 @@ int main(void)
 {
     RUN(test_examples_are_windows_or_documents);
     RUN(test_documents_apart_say_where_they_begin);
+    RUN(test_buckets_are_those_that_examples_need);
     RUN(test_answers_alone_are_learned);
     RUN(test_bad_texts_are_refused_with_their_place);
     RUN(test_a_huge_line_is_refused);

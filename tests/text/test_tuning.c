@@ -151,6 +151,123 @@ static void test_a_run_that_is_stopped_anywhere_gives_the_same_bits(void)
     folder_leave(folder);
 }
 
+/* ---- buckets ---- */
+
+/* Documents of 2 to 60 letters. */
+static void write_lengths(void)
+{
+    mw__text text;
+    mw__text_init(&text, NULL);
+    for (int i = 0; i < 61; i++)
+        mw__text_printf(&text, "{\"text\": \"%.*s\"}\n", 2 + i * i % 59,
+                        "thequickbrownfoxjumpsoverthelazydogsandthenitrestsinthesunshine");
+    folder_put("lines.jsonl", text.data);
+    mw__text_deinit(&text);
+    folder_put("base/tokenizer_config.json", "{\"eos_token\": \"<end>\"}");
+}
+
+/* A trainer on documents of up to 64 tokens: all filled up, or each to its bucket. */
+static bool open_padded(run *r, bool buckets, int rank, mw_error *err)
+{
+    mw_text_data_options o = mw_text_data_defaults();
+    mw_text_graph_options form = mw_text_graph_defaults();
+    mw_tensor *variants[MW_VARIANTS_MAX];
+    *r = (run){.tuning.rank = rank};
+    o.tokens = 64;
+    o.padded = form.loss = true;
+    o.buckets = buckets;
+    form.batch = BATCH;
+    form.tuning = r->tuning;
+    mw_text_config_read("base", &r->config, err);
+    r->data = mw_text_data_open("lines.jsonl", "base", &o, err);
+    const mw_text_data_info info = mw_text_data_get_info(r->data);
+    const size_t count = buckets ? info.bucket_count : 1;
+    for (size_t i = 0; i < count; i++) {
+        form.tokens = buckets ? info.buckets[i] : o.tokens;
+        mw_graph *graph = mw_text_graph(&r->config, &form, err);
+        variants[i] = graph != NULL ? mw_graph_find(graph, "loss") : NULL;
+    }
+    if (err->status == MW_OK) {
+        mw_trainer_options options = mw_trainer_defaults(variants[count - 1], mw_adam(1e-2F));
+        options.variants = variants;
+        options.variant_count = count - 1;
+        options.compile = engine_options(MW_DEVICE_CPU, 1);
+        r->trainer = mw_trainer_create(&options, err);
+    }
+    for (size_t i = 0; i < count; i++)
+        mw_graph_destroy(mw_tensor_graph(variants[i]));
+    return r->trainer != NULL && mw_text_load_weights(r->trainer, "base", err) == MW_OK;
+}
+
+static double validation_of(run *r, mw_error *err)
+{
+    mw_evaluation found = {0};
+    mw_trainer_evaluate(r->trainer, mw_text_data_validation(r->data), NULL, &found, err);
+    return found.loss;
+}
+
+static void test_buckets_measure_what_full_length_does(void)
+{
+    char folder[512];
+    mw_error err = {0};
+    run some, all;
+    REQUIRE(folder_enter(folder));
+    make_folder("llama");
+    write_lengths();
+    if (open_padded(&some, true, 0, &err) && open_padded(&all, false, 0, &err)) {
+        const mw_text_data_info info = mw_text_data_get_info(some.data);
+        CHECK(info.bucket_count == 2 && info.buckets[0] == 32 && info.buckets[1] == 64);
+        const double cut = validation_of(&some, &err), whole = validation_of(&all, &err);
+        check_note(fabs(cut - whole) < 1e-6 * whole, __FILE__, __LINE__, "%.9g in buckets, %.9g", cut, whole);
+        fit_run(&some, 3, NULL, &err);
+        fit_run(&all, 3, NULL, &err);
+        CHECK(validation_of(&some, &err) < 0.95 * cut); /* the order of batches is another, and it learns as well */
+        check_note(fabs(validation_of(&some, &err) - validation_of(&all, &err)) < 0.1 * whole, __FILE__, __LINE__,
+                   "%g in buckets, %g", validation_of(&some, &err), validation_of(&all, &err));
+    }
+    CHECK_OK(err);
+    close_run(&some);
+    close_run(&all);
+    folder_leave(folder);
+}
+
+static void train_buckets(int rank, int64_t stop, const char *weights)
+{
+    mw_error err = {0};
+    run r;
+    unlink("run.safetensors");
+    if (open_padded(&r, true, rank, &err)) {
+        r.stop = stop;
+        fit_run(&r, 2, "run.safetensors", &err);
+    }
+    if (stop > 0 && CHECK_INT(err.status, MW_ERROR_STOPPED)) {
+        mw_error_clear(&err);
+        close_run(&r);
+        if (open_padded(&r, true, rank, &err))
+            fit_run(&r, 2, "run.safetensors", &err);
+    }
+    mw_trainer_save_weights(r.trainer, weights, &err);
+    CHECK_OK(err);
+    close_run(&r);
+}
+
+static void test_a_run_in_buckets_gives_the_same_bits_wherever_it_stops(void)
+{
+    char folder[512];
+    REQUIRE(folder_enter(folder));
+    make_folder("llama");
+    write_lengths();
+    for (int rank = 0; rank <= 2; rank += 2) {
+        train_buckets(rank, 0, "whole.safetensors");
+        for (int64_t stop = 1; stop < 50; stop += 7) {
+            train_buckets(rank, stop, "parts.safetensors");
+            check_note(same_files("whole.safetensors", "parts.safetensors"), __FILE__, __LINE__,
+                       "rank %d, stopped at step %lld", rank, (long long)stop);
+        }
+    }
+    folder_leave(folder);
+}
+
 /* ---- validation ---- */
 
 /* The mean loss of the labels of a text's documents, by a trainer on batches of two. */
@@ -309,6 +426,8 @@ static void test_adapters_sit_where_peft_puts_them(void)
 int main(void)
 {
     RUN(test_a_run_that_is_stopped_anywhere_gives_the_same_bits);
+    RUN(test_buckets_measure_what_full_length_does);
+    RUN(test_a_run_in_buckets_gives_the_same_bits_wherever_it_stops);
     RUN(test_the_loss_of_padded_documents_is_that_of_their_labels);
     RUN(test_saved_folders_say_what_the_trainer_said);
     RUN(test_adapters_sit_where_peft_puts_them);

@@ -39,6 +39,18 @@ static void put_repeated(const char *path, int count, const char *format)
     mw__text_deinit(&text);
 }
 
+/* Documents of 3 to 52 tokens. */
+static void write_lengths(void)
+{
+    mw__text text;
+    mw__text_init(&text, NULL);
+    for (int i = 0; i < 40; i++)
+        mw__text_printf(&text, "{\"text\": \"%.*s\"}\n", 2 + i * i % 51,
+                        "abcdefghijklmnopqrstuvwxyzzyxwvutsrqponmlkjihgfedcba");
+    folder_put("long.jsonl", text.data);
+    mw__text_deinit(&text);
+}
+
 static void write_files(void)
 {
     REQUIRE(mkdir("base", 0777) == 0);
@@ -50,6 +62,7 @@ static void write_files(void)
     put_repeated("notes.txt", 300, "%c%c%c");
     put_repeated("other.txt", 300, "%cx%cy%c");
     put_repeated("lines.jsonl", 40, "{\"text\": \"%cab%ccd%c\"}\n");
+    write_lengths();
     put_repeated("talks.jsonl", 40,
                  "{\"messages\": [{\"role\": \"user\", \"content\": \"%c%c\"}, {\"role\": \"assistant\", "
                  "\"content\": \"%c\"}]}\n");
@@ -128,6 +141,7 @@ static const struct form {
     {"text, adapters", {"base", "--text", "notes.txt", "--tokens", "16", "--lora", "4"}, "*k_proj.weight"},
     {"lines", {"base", "--text", "lines.jsonl", "--tokens", "8"}, "*q_proj.weight"},
     {"lines, padded", {"base", "--text", "lines.jsonl", "--tokens", "8", "--padded"}, "*q_proj.weight"},
+    {"lines of many lengths", {"base", "--text", "long.jsonl", "--tokens", "64", "--padded"}, "*q_proj.weight"},
     {"conversations", {"base", "--text", "talks.jsonl", "--tokens", "64"}, "*q_proj.weight"},
     {"raw tokens", {"base", "--text", "raw.bin", "--tokens", "16"}, "*q_proj.weight"},
     {"kept tokens", {"base", "--text", "lines.tokens", "--tokens", "8"}, "*q_proj.weight"},

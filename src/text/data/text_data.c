@@ -1,5 +1,6 @@
 /* Data sets of tokens: windows or documents of a file, which is made of the texts first if need be. */
 #include "text/data/encoder.h"
+#include "text/data/examples.h"
 
 #include "base/memory/live.h"
 #include "base/number/hash.h"
@@ -13,12 +14,6 @@
 
 enum { PATH_BYTES = 4200, TOKENS_MOST = 1 << 24 };
 
-/* An example: so many tokens from there on have a label. */
-typedef struct place {
-    uint64_t begin;
-    int64_t count;
-} place;
-
 /* What a data set calls its function with. */
 typedef struct part {
     const mw_text_data *data;
@@ -31,9 +26,7 @@ struct mw_text_data {
     mw__corpus_encoder encoder; /* without a tokenizer if there is none */
     mw__corpus_file file;
     uint64_t words; /* 0 = nobody knows */
-    place *places;  /* [examples]; NULL = windows, one after the other */
-    size_t place_capacity;
-    int64_t examples;
+    mw__corpus_examples examples;
     part training, validation;
     bool was_made, has_bytes;
     double label_bytes;
@@ -47,154 +40,10 @@ mw_text_data_options mw_text_data_defaults(void)
 
 /* ---- examples ---- */
 
-static place place_of(const mw_text_data *d, int64_t example)
-{
-    if (d->places != NULL)
-        return d->places[example];
-    return (place){(uint64_t)(example * d->options.tokens), d->options.tokens};
-}
-
-static mw_status check_words(const mw_text_data *d, uint64_t at, const int32_t *ids, int64_t count, mw_error *err)
-{
-    for (int64_t i = 0; i < count && d->words > 0; i++)
-        if ((uint64_t)ids[i] >= d->words)
-            return mw__fail(err, MW_ERROR_ARGUMENT,
-                            "\"%.200s\": token %llu has the number %d, and the network has %llu words", d->file.path,
-                            (unsigned long long)(at + (uint64_t)i), (int)ids[i], (unsigned long long)d->words);
-    return MW_OK;
-}
-
-typedef enum column_kind { TOKENS, LABELS, STARTS, COLUMNS } column_kind;
-
-/* The document that has token `at`. */
-static size_t document_of(const mw__corpus_file *f, uint64_t at)
-{
-    size_t low = 0, high = f->document_count;
-    while (high - low > 1) {
-        const size_t middle = low + (high - low) / 2;
-        if (f->documents[middle] <= at)
-            low = middle;
-        else
-            high = middle;
-    }
-    return low;
-}
-
-/* Where in the window at `p` the document of each of its tokens begins. */
-static void fill_starts(const mw_text_data *d, place p, int32_t *out)
-{
-    const mw__corpus_file *f = &d->file;
-    size_t document = document_of(f, p.begin);
-    for (int64_t i = 0; i < p.count; i++) {
-        const uint64_t at = p.begin + (uint64_t)i;
-        if (document + 1 < f->document_count && f->documents[document + 1] == at)
-            document++;
-        out[i] = f->documents[document] > p.begin ? (int32_t)(f->documents[document] - p.begin) : 0;
-    }
-}
-
-/* A label that begins another document follows from nothing that is seen. */
-static void hide_begins(const mw_text_data *d, place p, int32_t *labels)
-{
-    const mw__corpus_file *f = &d->file;
-    for (size_t k = document_of(f, p.begin) + 1; k < f->document_count; k++) {
-        if (f->documents[k] > p.begin + (uint64_t)p.count)
-            return;
-        labels[f->documents[k] - p.begin - 1] = -100;
-    }
-}
-
-static mw_status fill_column(const mw_text_data *d, int64_t example, column_kind column, int32_t *out, mw_error *err)
-{
-    const place p = place_of(d, example);
-    const uint64_t at = p.begin + (column == LABELS ? 1 : 0);
-    if (column == STARTS) {
-        fill_starts(d, p, out);
-        return MW_OK;
-    }
-    MW_TRY(mw__corpus_read(&d->file, at, (size_t)p.count, out, err));
-    MW_TRY(check_words(d, at, out, p.count, err));
-    for (int64_t i = 0; i < p.count && column == LABELS && !d->options.whole; i++)
-        out[i] = mw__corpus_learns(&d->file, at + (uint64_t)i) ? out[i] : -100;
-    if (column == LABELS && d->options.apart)
-        hide_begins(d, p, out);
-    for (int64_t i = p.count; i < d->options.tokens; i++)
-        out[i] = column == LABELS ? -100 : 0;
-    return MW_OK;
-}
-
 static mw_status make_example(void *user, int64_t example, size_t column, void *out, mw_error *err)
 {
     const part *p = user;
-    return fill_column(p->data, p->first + example, (column_kind)column, out, err);
-}
-
-/* ---- where they are ---- */
-
-/* A part in which nothing is learned would be a step for nothing. */
-static mw_status add_place(mw_text_data *d, uint64_t begin, int64_t count, mw_error *err)
-{
-    bool learns = d->file.learned == NULL || d->options.whole;
-    for (int64_t i = 1; i <= count && !learns; i++)
-        learns = mw__corpus_learns(&d->file, begin + (uint64_t)i);
-    if (!learns || count < 1)
-        return MW_OK;
-    MW_TRY(mw__grow(mw__allocator_default(), &d->places, &d->place_capacity, (size_t)d->examples + 1, sizeof *d->places,
-                    err));
-    d->places[d->examples++] = (place){begin, count};
-    return MW_OK;
-}
-
-static mw_status place_documents(mw_text_data *d, mw_error *err)
-{
-    const mw__corpus_file *f = &d->file;
-    const int64_t most = d->options.tokens;
-    for (size_t i = 0; i < f->document_count; i++) {
-        const uint64_t end = i + 1 < f->document_count ? f->documents[i + 1] : f->count;
-        for (uint64_t at = f->documents[i]; at + 1 < end; at += (uint64_t)most) {
-            const uint64_t left = end - 1 - at;
-            MW_TRY(add_place(d, at, left < (uint64_t)most ? (int64_t)left : most, err));
-        }
-    }
-    return MW_OK;
-}
-
-static mw_status place_windows(mw_text_data *d, mw_error *err)
-{
-    const uint64_t windows = d->file.count > 0 ? (d->file.count - 1) / (uint64_t)d->options.tokens : 0;
-    if (d->file.learned == NULL || d->options.whole) {
-        d->examples = (int64_t)windows;
-        return MW_OK;
-    }
-    for (uint64_t i = 0; i < windows; i++)
-        MW_TRY(add_place(d, i * (uint64_t)d->options.tokens, d->options.tokens, err));
-    return MW_OK;
-}
-
-static mw_status find_places(mw_text_data *d, mw_error *err)
-{
-    const mw__corpus_file *f = &d->file;
-    if (d->options.whole && f->learned == NULL)
-        return mw__fail(err, MW_ERROR_ARGUMENT, "whole has no effect: \"%.200s\" has no conversation", f->path);
-    if ((d->options.padded || d->options.apart) && !f->is_own)
-        return mw__fail(err, MW_ERROR_ARGUMENT, "\"%.200s\" does not say where documents end: they cannot be %s",
-                        f->path, d->options.padded ? "padded" : "apart");
-    if (d->options.apart && f->document_count < 2)
-        return mw__fail(err, MW_ERROR_ARGUMENT,
-                        "documents apart have no effect: \"%.200s\" is one document; .jsonl has one in each line",
-                        f->path);
-    MW_TRY(d->options.padded ? place_documents(d, err) : place_windows(d, err));
-    if (d->examples > 0)
-        return MW_OK;
-    if (f->count < 2)
-        return mw__fail(err, MW_ERROR_ARGUMENT, "\"%.200s\" has %llu tokens; nothing can be learned from them", f->path,
-                        (unsigned long long)f->count);
-    if (f->learned != NULL && !d->options.whole && (d->options.padded || f->count > (uint64_t)d->options.tokens))
-        return mw__fail(err, MW_ERROR_ARGUMENT, "\"%.200s\" has no answer that could be learned", f->path);
-    return mw__fail(err, MW_ERROR_ARGUMENT,
-                    "\"%.200s\" has %llu tokens, and an example takes %lld and the one that follows: take fewer, or "
-                    "pad",
-                    f->path, (unsigned long long)f->count, (long long)d->options.tokens);
+    return mw__corpus_examples_fill(&p->data->examples, p->first + example, (mw__corpus_column)column, out, err);
 }
 
 /* ---- the file of tokens ---- */
@@ -317,39 +166,75 @@ static mw_status check_options(const char *path, const mw_text_data_options *o, 
         return mw__fail(err, MW_ERROR_ARGUMENT, "text data: %s",
                         path == NULL ? "no path" : "options are made with mw_text_data_defaults");
     if (o->tokens < 1 || o->tokens > TOKENS_MOST || !(o->validation >= 0.0 && o->validation < 1.0) || o->words < 0 ||
-        o->multiple < 1 || (o->padded && o->apart))
+        o->multiple < 1 || (o->padded && o->apart) || (o->buckets && !o->padded))
         return mw__fail(
             err, MW_ERROR_ARGUMENT,
             "text data: %lld tokens (1 to %d), a share of %g for validation (0, and below 1), %lld words, a "
             "multiple of %lld%s",
             (long long)o->tokens, TOKENS_MOST, o->validation, (long long)o->words, (long long)o->multiple,
-            o->padded && o->apart ? "; apart has no effect with padded, where an example is one document" : "");
+            o->padded && o->apart      ? "; apart has no effect with padded, where an example is one document"
+            : o->buckets && !o->padded ? "; buckets have no effect without padded: all windows are of one length"
+                                       : "");
     return MW_OK;
+}
+
+/* Examples of about one length are batches of their own. */
+static mw_status bucket_set(const mw_text_data *d, part *p, mw_error *err)
+{
+    const mw__corpus_examples *e = &d->examples;
+    int64_t *lengths = mw__alloc(mw__allocator_default(), (size_t)p->count, sizeof *lengths, err);
+    if (lengths == NULL)
+        return MW_ERROR_MEMORY;
+    for (int64_t i = 0; i < p->count; i++)
+        lengths[i] = mw__corpus_examples_length(e, p->first + i);
+    mw_dataset *whole = p->set;
+    p->set = mw_dataset_bucket(whole, lengths, e->limits, e->limit_count, err);
+    mw_dataset_destroy(whole);
+    mw__free(mw__allocator_default(), lengths);
+    return p->set != NULL ? MW_OK : err->status;
 }
 
 static mw_status make_set(mw_text_data *d, part *p, int64_t first, int64_t count, mw_error *err)
 {
-    const mw_column columns[] = {{.name = "tokens", .dtype = MW_I32, .shape = MW_SHAPE(d->options.tokens)},
-                                 {.name = "labels", .dtype = MW_I32, .shape = MW_SHAPE(d->options.tokens)},
-                                 {.name = "starts", .dtype = MW_I32, .shape = MW_SHAPE(d->options.tokens)}};
+    const mw_shape shape = MW_SHAPE(d->examples.tokens);
+    const mw_column columns[] = {{.name = "tokens", .dtype = MW_I32, .shape = shape},
+                                 {.name = "labels", .dtype = MW_I32, .shape = shape},
+                                 {.name = "starts", .dtype = MW_I32, .shape = shape}};
     *p = (part){.data = d, .first = first, .count = count};
-    p->set = mw_dataset_create_callback(columns, d->options.apart ? COLUMNS : STARTS, count, make_example, p, err);
-    return p->set != NULL ? MW_OK : err->status;
+    p->set = mw_dataset_create_callback(columns, d->options.apart ? MW__CORPUS_COLUMNS : MW__CORPUS_STARTS, count,
+                                        make_example, p, err);
+    if (p->set == NULL)
+        return err->status;
+    return d->options.buckets ? bucket_set(d, p, err) : MW_OK;
+}
+
+static mw_status find_examples(mw_text_data *d, mw_error *err)
+{
+    const mw_text_data_options *o = &d->options;
+    d->examples = (mw__corpus_examples){.file = &d->file,
+                                        .tokens = o->tokens,
+                                        .padded = o->padded,
+                                        .apart = o->apart,
+                                        .whole = o->whole,
+                                        .buckets = o->buckets,
+                                        .words = d->words};
+    return mw__corpus_examples_find(&d->examples, err);
 }
 
 static mw_status open_data(mw_text_data *d, const char *path, const char *folder, mw_error *err)
 {
     MW_TRY(open_file(d, path, folder, err));
-    MW_TRY(find_places(d, err));
-    int64_t kept = (int64_t)((double)d->examples * d->options.validation);
-    if (kept == 0 && d->options.validation > 0.0 && d->examples > 1)
+    MW_TRY(find_examples(d, err));
+    const int64_t examples = d->examples.count;
+    int64_t kept = (int64_t)((double)examples * d->options.validation);
+    if (kept == 0 && d->options.validation > 0.0 && examples > 1)
         kept = 1;
-    const int64_t rest = d->examples - kept, whole = rest - rest % d->options.multiple;
+    const int64_t rest = examples - kept, whole = rest - rest % d->options.multiple;
     if (whole == 0)
         return mw__fail(err, MW_ERROR_ARGUMENT, "\"%.200s\" has %lld examples for training, and %lld make a step",
                         d->file.path, (long long)rest, (long long)d->options.multiple);
     MW_TRY(make_set(d, &d->training, 0, whole, err));
-    return kept > 0 ? make_set(d, &d->validation, d->examples - kept, kept, err) : MW_OK;
+    return kept > 0 ? make_set(d, &d->validation, examples - kept, kept, err) : MW_OK;
 }
 
 static void free_data(mw_text_data *d)
@@ -359,7 +244,7 @@ static void free_data(mw_text_data *d)
     mw__corpus_close(&d->file);
     if (d->encoder.tokenizer != NULL)
         mw__corpus_encoder_close(&d->encoder);
-    mw__free(mw__allocator_default(), d->places);
+    mw__corpus_examples_deinit(&d->examples);
     mw__free(mw__allocator_default(), d);
 }
 
@@ -405,9 +290,9 @@ static bool add_bytes(const mw_text_data *d, int64_t example, int32_t *ids, doub
 {
     mw_error own = {0};
     size_t count = 0, size = 0;
-    if (fill_column(d, example, LABELS, ids, &own) != MW_OK)
+    if (mw__corpus_examples_fill(&d->examples, example, MW__CORPUS_LABELS, ids, &own) != MW_OK)
         return false;
-    for (int64_t i = 0; i < d->options.tokens; i++)
+    for (int64_t i = 0; i < d->examples.tokens; i++)
         if (ids[i] >= 0)
             ids[count++] = ids[i];
     char *text = mw_tokenizer_decode(d->encoder.tokenizer, ids, count, false, &size, &own);
@@ -422,12 +307,20 @@ static double measure_bytes(const mw_text_data *d)
     const part *p = d->validation.set != NULL ? &d->validation : &d->training;
     double bytes = 0.0, labels = 0.0;
     mw_error own = {0};
-    int32_t *ids = mw__alloc(mw__allocator_default(), (size_t)d->options.tokens, sizeof *ids, &own);
+    int32_t *ids = mw__alloc(mw__allocator_default(), (size_t)d->examples.tokens, sizeof *ids, &own);
     bool good = ids != NULL;
     for (int64_t i = 0; i < p->count && good; i++)
         good = add_bytes(d, p->first + i, ids, &bytes, &labels);
     mw__free(mw__allocator_default(), ids);
     return good && labels > 0.0 ? bytes / labels : 0.0;
+}
+
+static uint64_t count_tokens(const mw_text_data *d)
+{
+    uint64_t count = 0;
+    for (int64_t i = 0; i < d->training.count; i++)
+        count += (uint64_t)mw__corpus_examples_length(&d->examples, d->training.first + i);
+    return count;
 }
 
 mw_text_data_info mw_text_data_get_info(mw_text_data *data)
@@ -442,6 +335,9 @@ mw_text_data_info mw_text_data_get_info(mw_text_data *data)
                                .text_bytes = data->file.text_bytes,
                                .examples = data->training.count,
                                .validation_examples = data->validation.count,
+                               .training_tokens = count_tokens(data),
+                               .buckets = data->examples.limits,
+                               .bucket_count = data->examples.limit_count,
                                .chat = mw__corpus_chat_name(&data->encoder.chat),
                                .file = data->file.path,
                                .was_made = data->was_made,

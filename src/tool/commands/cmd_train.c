@@ -55,6 +55,9 @@ const tool_option tool_finetune_options[] = {
      .low = 1, .high = 1 << 20, .needs = "text"},
     {"padded", '\0', TOOL_FLAG, &o.over.text.padded, "an example is a document, filled up; else windows of all of them",
      .argument = NULL, .needs = "text"},
+    {"buckets", '\0', TOOL_FLAG, &o.over.text.buckets,
+     "filled up to 32, 64, .. tokens, as far as it is long, not to all of --tokens", .argument = NULL,
+     .needs = "padded"},
     {"apart", '\0', TOOL_FLAG, &o.over.text.apart, "documents in one window do not see each other", .argument = NULL,
      .needs = "text"},
     {"chat", '\0', TOOL_TEXT, &o.chat, "template of conversations, where it is not that of the folder",
@@ -143,6 +146,8 @@ static bool refuse_for_text(void)
 static bool refuse_finetune(void)
 {
     if (o.text != NULL ? refuse_for_text() : TOOL_REFUSE("without --text", "adapter"))
+        return true;
+    if (o.over.text.buckets && TOOL_REFUSE("with --buckets, whose programs are whole", "memory-limit", "segments"))
         return true;
     if (o.over.memory_limit > 0.0 && TOOL_REFUSE("with --memory-limit, which keeps a step whole", "segments"))
         return true;

@@ -243,6 +243,8 @@ static void close_training(training *t)
 {
     mw_trainer_destroy(t->trainer);
     mw_graph_destroy(t->graph);
+    for (size_t i = 0; i < t->variant_count; i++)
+        mw_graph_destroy(mw_tensor_graph(t->variants[i]));
     mw_graph_destroy(t->source);
     mw_model_destroy(t->model);
     class_list_free(&t->classes);

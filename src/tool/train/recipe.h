@@ -18,7 +18,7 @@ typedef struct recipe_text {
     const char *path; /* NULL = no text is learned */
     const char *chat, *cache, *prompt;
     long long tokens;
-    bool padded, apart, no_samples, adapter;
+    bool padded, buckets, apart, no_samples, adapter;
 } recipe_text;
 
 /* What goes before the settings of the file; NULL and 0 = as they say. */
@@ -26,8 +26,8 @@ typedef struct recipe_overrides {
     const char *data, *output, *run, *device;
     long long epochs, batch, seed, threads, accumulate;
     double learning_rate;
-    double memory_limit; /* of a step, in MB; 0 = none */
-    long long segments;  /* that a step is cut into; 0 = as many as a device asks for, below 0 = none */
+    double memory_limit;       /* of a step, in MB; 0 = none */
+    long long segments;        /* that a step is cut into; 0 = as many as a device asks for, below 0 = none */
     const char *model;         /* of mw finetune */
     const char *const *layers; /* patterns; NULL = all */
     size_t layer_count;

@@ -24,6 +24,9 @@ typedef struct training {
     char model_folder[TRAINING_PATH_BYTES + 16]; /* RUN/model, if the path was RUN */
     mw_graph *source, *graph;                    /* of the model, in its own batch; what is trained */
     mw_tensor *x, *y, *out, *loss, *metric;
+    mw_tensor
+        *variants[MW_VARIANTS_MAX]; /* losses of the same network for texts of fewer tokens, in graphs of theirs */
+    size_t variant_count;
     char label[32];     /* the column of the data, and the input of the graph, that is y */
     bool probabilities; /* out is a softmax */
     bool has_head;      /* layers behind a model */

@@ -127,6 +127,8 @@ bool training_make_trainer(training *t)
     mw_trainer_options options = mw_trainer_defaults(t->loss, t->optimizer);
     options.metric = t->metric;
     options.prediction = t->out;
+    options.variants = t->variants;
+    options.variant_count = t->variant_count;
     options.clipping.norm = (float)field_number(c, root, "clip_norm", 0);
     const int64_t accumulate = field_integer(c, root, "accumulate", 1);
     options.accumulate = (int)pick(t->over->accumulate, t->over->accumulate > 0, accumulate);

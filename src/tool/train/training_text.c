@@ -41,6 +41,7 @@ static bool open_text_data(training *t)
     mw_text_data_options options = mw_text_data_defaults();
     options.tokens = tokens_of(t);
     options.padded = t->over->text.padded;
+    options.buckets = t->over->text.buckets;
     options.apart = t->over->text.apart;
     options.chat = t->over->text.chat;
     options.cache = t->over->text.cache;
@@ -79,6 +80,20 @@ bool training_text_open(training *t)
     return t->text->tokenizer != NULL && open_text_data(t) && take_sets(t);
 }
 
+/* Of all lengths but the longest. */
+static bool build_variants(training *t, mw_text_graph_options options)
+{
+    const mw_text_data_info *info = &t->text->info;
+    for (size_t i = 0; i + 1 < info->bucket_count; i++) {
+        options.tokens = info->buckets[i];
+        mw_graph *graph = mw_text_graph(&t->text->config, &options, t->err);
+        if (graph == NULL)
+            return false;
+        t->variants[t->variant_count++] = mw_graph_output_at(graph, 0);
+    }
+    return true;
+}
+
 bool training_text_build(training *t)
 {
     mw_text_graph_options options = mw_text_graph_defaults();
@@ -88,16 +103,26 @@ bool training_text_build(training *t)
                       (long long)examples, (long long)t->batch);
     t->batch = t->batch > examples ? examples : t->batch;
     options.batch = t->batch;
-    options.tokens = tokens_of(t);
+    options.tokens = mw_dataset_column_at(t->data.training, 0)->shape.dim[0];
     options.loss = true;
     options.apart = t->over->text.apart;
     options.tuning = t->text->tuning;
     t->graph = mw_text_graph(&t->text->config, &options, t->err);
     t->loss = t->graph != NULL ? mw_graph_output_at(t->graph, 0) : NULL;
-    return t->loss != NULL;
+    return t->loss != NULL && build_variants(t, options);
 }
 
 /* ---- samples ---- */
+
+/* Up to the last label that counts; the rest is padding. */
+static size_t begin_size(const mw_batch *batch)
+{
+    const int32_t *labels = batch->feeds[1].data;
+    size_t count = batch->feeds[1].count;
+    while (count > 0 && labels[count - 1] == -100)
+        count--;
+    return count < PROMPT_TOKENS ? count : PROMPT_TOKENS;
+}
 
 /* The begin of the first example: what is asked is of the kind that is learned. */
 static char *begin_of_text(training *t)
@@ -110,7 +135,7 @@ static char *begin_of_text(training *t)
     const mw_batch *batch = loader != NULL ? mw_loader_next(loader, t->err) : NULL;
     char *text = NULL;
     if (batch != NULL) {
-        const size_t count = batch->feeds[0].count < PROMPT_TOKENS ? batch->feeds[0].count : PROMPT_TOKENS;
+        const size_t count = begin_size(batch);
         memcpy(ids, batch->feeds[0].data, count * sizeof *ids);
         text = mw_tokenizer_decode(t->text->tokenizer, ids, count, false, NULL, t->err);
     }
@@ -169,7 +194,8 @@ static void say_epoch(const training *t, const mw_progress *p, const mw_metrics_
 static double rate_since(training *t, const mw_progress *p)
 {
     const double seconds = p->seconds - t->text->begun;
-    const double tokens = (double)(p->step - t->text->steps) * (double)(t->batch * tokens_of(t));
+    const double each = (double)t->text->info.training_tokens / (double)t->text->info.examples; /* without padding */
+    const double tokens = (double)(p->step - t->text->steps) * (double)t->batch * each;
     t->text->begun = p->seconds;
     t->text->steps = p->step;
     return seconds > 0.0 ? tokens / seconds : 0.0;
