@@ -18,6 +18,7 @@ MW_RANK_MAX = 8
 MW_DIM_UNKNOWN = -1
 MW_NAME_MAX = 1000
 MW_IGNORE_NOTHING = -2147483648
+MW_VARIANTS_MAX = 32
 MW_METRICS_MAX = 16
 MW_SEGMENTS_AUTO = -1
 MW_CONFUSION_CLASSES_MAX = 32768
@@ -693,10 +694,11 @@ mw_trainer_watch._fields_ = [
 mw_trainer_options._fields_ = [
     ("struct_size", c_size_t), ("loss", POINTER(mw_tensor)), ("optimizer", mw_optimizer),
     ("metric", POINTER(mw_tensor)), ("metrics", POINTER(mw_metric)), ("metric_count", c_size_t),
-    ("prediction", POINTER(mw_tensor)), ("groups", POINTER(mw_parameter_group)), ("group_count", c_size_t),
-    ("accumulate", c_int), ("dispatch_steps", c_int), ("average_decay", c_float),
-    ("precision", mw_trainer_precision), ("clipping", mw_trainer_clipping), ("memory", mw_trainer_memory),
-    ("ranks", mw_trainer_ranks), ("watch", mw_trainer_watch), ("compile", mw_compile_options),
+    ("prediction", POINTER(mw_tensor)), ("variants", POINTER(POINTER(mw_tensor))), ("variant_count", c_size_t),
+    ("groups", POINTER(mw_parameter_group)), ("group_count", c_size_t), ("accumulate", c_int),
+    ("dispatch_steps", c_int), ("average_decay", c_float), ("precision", mw_trainer_precision),
+    ("clipping", mw_trainer_clipping), ("memory", mw_trainer_memory), ("ranks", mw_trainer_ranks),
+    ("watch", mw_trainer_watch), ("compile", mw_compile_options),
 ]
 mw_trainer_recomputation._fields_ = [
     ("stretches", c_size_t), ("bytes", c_uint64), ("bytes_before", c_uint64), ("flops", c_double),
@@ -773,13 +775,14 @@ mw_tokenizer_train_options._fields_ = [
     ("special", POINTER(c_char_p)), ("special_count", c_size_t),
 ]
 mw_text_data_options._fields_ = [
-    ("struct_size", c_size_t), ("tokens", c_int64), ("padded", c_bool), ("apart", c_bool), ("whole", c_bool),
-    ("validation", c_double), ("chat", c_char_p), ("cache", c_char_p), ("words", c_int64),
+    ("struct_size", c_size_t), ("tokens", c_int64), ("padded", c_bool), ("buckets", c_bool), ("apart", c_bool),
+    ("whole", c_bool), ("validation", c_double), ("chat", c_char_p), ("cache", c_char_p), ("words", c_int64),
     ("multiple", c_int64),
 ]
 mw_text_data_info._fields_ = [
     ("documents", c_uint64), ("tokens", c_uint64), ("text_bytes", c_uint64), ("examples", c_int64),
-    ("validation_examples", c_int64), ("chat", c_char_p), ("file", c_char_p), ("was_made", c_bool),
+    ("validation_examples", c_int64), ("training_tokens", c_uint64), ("buckets", POINTER(c_int64)),
+    ("bucket_count", c_size_t), ("chat", c_char_p), ("file", c_char_p), ("was_made", c_bool),
     ("label_bytes", c_double),
 ]
 mw_text_config._fields_ = [
@@ -1022,6 +1025,10 @@ FUNCTIONS = {
     ]),
     "mw_dataset_prefetch": (POINTER(mw_dataset), [
         ("source", POINTER(mw_dataset)), ("batches", c_int), ("err", POINTER(mw_error)),
+    ]),
+    "mw_dataset_bucket": (POINTER(mw_dataset), [
+        ("source", POINTER(mw_dataset)), ("lengths", POINTER(c_int64)), ("limits", POINTER(c_int64)),
+        ("limit_count", c_size_t), ("err", POINTER(mw_error)),
     ]),
     "mw_loader_defaults": (mw_loader_options, [("dataset", POINTER(mw_dataset)), ("batch", c_int64)]),
     "mw_loader_create": (POINTER(mw_loader), [("options", POINTER(mw_loader_options)), ("err", POINTER(mw_error))]),

@@ -133,6 +133,11 @@ class Dataset(Handle):
         """The same; a thread of the library makes so many batches ahead."""
         return self._made("mw_dataset_prefetch", batches)
 
+    def bucket(self, lengths, limits):
+        """The same, in batches of examples of about one length, cut to the limit that the longest needs."""
+        numbers = (ctypes.c_int64 * len(lengths))(*lengths), (ctypes.c_int64 * len(limits))(*limits)
+        return self._made("mw_dataset_bucket", *numbers, len(limits))
+
     def _made(self, call, *arguments, keep=None):
         return Dataset._of(checked(call, self, *arguments), self, keep)
 

@@ -140,9 +140,12 @@ def finetune(folder, path, out, epochs=1, batch=1, lora=0, learning_rate=None, p
     options["multiple"] = batch * (trainer or {}).get("accumulate", 1)
     data = Data(path, folder, **options)
     batch = min(batch, data.info.examples)
-    graph = _graph(config, batch, options["tokens"], tuning, options.get("apart", False))
+    info, apart = data.info, options.get("apart", False)
+    lengths = info.buckets[: info.bucket_count] if options.get("buckets") else [options["tokens"]]
+    graphs = [_graph(config, batch, length, tuning, apart) for length in lengths]
     rate = learning_rate if learning_rate is not None else 2e-4 if lora else 5e-5
-    made = Trainer(graph.find("loss"), optim.adam(rate), **(trainer or {}))
+    losses = [graph.find("loss") for graph in graphs]
+    made = Trainer(losses[-1], optim.adam(rate), variants=losses[:-1], **(trainer or {}))
     checked("mw_text_load_weights", made, _path(folder))
     summary = _fit(made, data, epochs, progress)
     checked("mw_text_save_trained", made, _path(folder), _path(out), None)

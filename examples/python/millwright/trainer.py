@@ -12,6 +12,7 @@ import types
 from . import abi, arrays
 from .arrays import Array, DType
 from .data import Batch, batch_of
+from .graph import pointers
 from .library import Callbacks, Error, Handle, Status, checked, fill, library, text_of, to_c
 from .program import ports_of
 
@@ -98,11 +99,12 @@ class Trainer(Handle):
     """Forward pass, backward pass and update as one program. The graph may be closed when it is made. Options are the
     fields of mw_trainer_options and mw_compile_options: accumulate, device, threads, seed, ..; groups of them are
     dicts: clipping={"norm": 1.0}.
-    metrics: {name: scalar tensor}. schedule and progress are given to fit."""
+    metrics: {name: scalar tensor}; variants: losses of the same network for inputs of other sizes. schedule and progress
+    are given to fit."""
 
     _destroy = "mw_trainer_destroy"
 
-    def __init__(self, loss, optimizer, metric=None, metrics=None, prediction=None, groups=(), **options):
+    def __init__(self, loss, optimizer, metric=None, metrics=None, prediction=None, groups=(), variants=(), **options):
         graph, keep = loss.graph, []
         filled = library.mw_trainer_defaults(loss, optimizer)
         compiled = {name for name, _ in abi.mw_compile_options._fields_} - {"struct_size"}
@@ -114,6 +116,7 @@ class Trainer(Handle):
         for item, (name, tensor) in zip(more, (metrics or {}).items()):
             item.name, item.tensor = name.encode(), tensor._as_parameter_
         filled.metrics, filled.metric_count = more, len(more)
+        filled.variants, filled.variant_count = pointers(variants), len(variants)
         block = (abi.mw_parameter_group * len(groups))(*groups)
         filled.groups, filled.group_count = block, len(block)
         with graph._lock:

@@ -67,9 +67,9 @@ def test_progress_and_options_of_data(folder):
     made, notes = base(folder)
     steps = []
     lines = folder / "lines.jsonl"
-    lines.write_text("".join(f'{{"text": "{"abcdefghij"[i % 7:]}"}}\n' for i in range(60)))
+    lines.write_text("".join(f'{{"text": "{"abcdefghij"[i % 7:] * (1 + i % 4)}"}}\n' for i in range(60)))
     (made / "tokenizer_config.json").write_text('{"eos_token": "e"}')
-    for options in ({"padded": True}, {"apart": True}):
+    for options in ({"padded": True}, {"apart": True}, {"padded": True, "buckets": True, "tokens": 48}):
         found = mw.text.finetune(made, lines, folder / "out", progress=lambda p: steps.append(p.step) and False,
                                  **{**SMALL, **options})
         check(math.isfinite(found["loss"]) and steps, f"{options}: {found}")
