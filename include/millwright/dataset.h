@@ -91,9 +91,9 @@ MW_API mw_dataset *mw_dataset_prefetch(const mw_dataset *source, int batches, mw
  *  epoch as without, brings examples of one limit together, and orders the batches at random: as many batches of as
  *  many examples. Where those of a limit do not fill a batch, it takes some of the next one. The columns of a batch are
  *  cut to the limit of its longest example: batch x limit rows, which a trainer takes by mw_trainer_options.variants.
- *  Without shuffling batches come by their limits, from the shortest. The order depends on the seed and the epoch
- * alone. Works on the outermost set, and where only mw_dataset_prefetch is around it: a set that is derived from this
- * one has whole columns.
+ *  Without shuffling batches come by their limits, from the shortest. The order depends on seed and epoch alone.
+ *  Works on the outermost set, and where only mw_dataset_prefetch is around it: a set that is derived from this one
+ *  has whole columns.
  *  lengths  [examples], 1 to the rows of a column; copied
  *  limits   [limit_count], 1 to 64 of them, from the shortest; the last is the rows of a column
  *  errors   MW_ERROR_ARGUMENT for limits or lengths out of range; MW_ERROR_SHAPE if columns have no first axis, or

@@ -65,10 +65,11 @@ MW_API mw_text_data *mw_text_data_open(const char *path, const char *folder, con
 /** Frees it; twice as mw_trainer_destroy. Loaders on its data sets must be gone. NULL is fine. */
 MW_API void mw_text_data_destroy(mw_text_data *data);
 
-/** Columns "tokens" and "labels", I32 [tokens], with buckets those of the longest example: a label is the token that follows, or -100, which no loss counts. With
- *  apart also "starts": where in the window a token's document begins, 0 if before it. They belong to the object. A
- * number of a token that the network has no word for is an error, which names it, before the step. NULL for NULL, and
- * where the share for validation is 0 or there is one example. */
+/** Columns "tokens" and "labels", I32 [tokens], with buckets the tokens of the longest example: a label is the token
+ *  that follows, or -100, which no loss counts. With apart also "starts": where in the window a token's document
+ *  begins, 0 if before it. They belong to the object. A number of a token that the network has no word for is an
+ *  error, which names it, before the step. NULL for NULL, and where the share for validation is 0 or there is one
+ *  example. */
 MW_API const mw_dataset *mw_text_data_training(const mw_text_data *data);
 MW_API const mw_dataset *mw_text_data_validation(const mw_text_data *data);
 

@@ -86,8 +86,8 @@ MW_API mw_text_graph_options mw_text_graph_defaults(void);
 /** A network with new parameters (normal, 0.02), under the names of its family's files.
  *  inputs   "tokens" I32 [batch, tokens]; with loss "labels" I32 [batch, tokens], of which -100 does not count: the
  *           caller shifts them; with apart "starts" I32 [batch, tokens], the place in the window, 0 to the token's own,
- *           where its document begins; with a cache "at" I32 [1], how many tokens came before, and "last" I32 [1], the
- * token of this run that logits are wanted for
+ *           where its document begins; with a cache "at" I32 [1], how many tokens came before, and "last" I32 [1],
+ *           the token of this run that logits are wanted for
  *  outputs  "logits" [batch, tokens, words], with a cache [batch, words]; with loss "loss", a scalar. With a cache
  *           states "key.0", "value.0" .. [batch, kv_heads, cache, head_width], and their next values "key.0.next" ..,
  *           to be aliased onto them (mw_program_alias)

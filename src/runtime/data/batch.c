@@ -118,8 +118,8 @@ static void order_epoch(mw__minibatch_maker *maker, int64_t epoch)
     if (maker->shuffle)
         mw__random_shuffle(&random, maker->order, examples);
     if (buckets != NULL)
-        mw__bucket_order(buckets, maker->order, maker->room, examples, (size_t)maker->batch_size,
-                         maker->shuffle ? &random : NULL);
+        mw__length_buckets_order(buckets, maker->order, maker->room, examples, (size_t)maker->batch_size,
+                                 maker->shuffle ? &random : NULL);
     maker->ordered_epoch = epoch;
 }
 
@@ -149,7 +149,7 @@ static void cut_batch(const mw__minibatch_maker *maker, mw__minibatch_slot *slot
 {
     if (maker->dataset->buckets == NULL)
         return;
-    slot->rows = mw__bucket_limit(maker->dataset->buckets, slot->ids, slot->batch.examples);
+    slot->rows = mw__length_buckets_limit(maker->dataset->buckets, slot->ids, slot->batch.examples);
     for (size_t k = 0; k < maker->dataset->column_count; k++)
         slot->feeds[k].count =
             row_bytes(maker, slot, k) * (size_t)maker->batch_size / ((size_t)mw_dtype_bits(slot->feeds[k].dtype) / 8);

@@ -113,8 +113,8 @@ static void swap_batches(uint32_t *order, size_t a, size_t b, size_t batch)
 }
 
 /* What is left over by whole batches stays last: it was chosen at random, not for its length. */
-void mw__bucket_order(const mw__length_buckets *buckets, uint32_t *order, uint32_t *room, size_t examples, size_t batch,
-                      mw__random *random)
+void mw__length_buckets_order(const mw__length_buckets *buckets, uint32_t *order, uint32_t *room, size_t examples,
+                              size_t batch, mw__random *random)
 {
     const size_t batches = examples / batch, whole = random != NULL ? batches * batch : examples;
     sort_by_limit(buckets, order, room, whole);
@@ -123,7 +123,7 @@ void mw__bucket_order(const mw__length_buckets *buckets, uint32_t *order, uint32
         swap_batches(order, (size_t)mw__random_below(random, left), left - 1, batch);
 }
 
-int64_t mw__bucket_limit(const mw__length_buckets *buckets, const int64_t *ids, int64_t count)
+int64_t mw__length_buckets_limit(const mw__length_buckets *buckets, const int64_t *ids, int64_t count)
 {
     size_t most = 0;
     for (int64_t i = 0; i < count; i++)
