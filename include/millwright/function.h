@@ -98,6 +98,15 @@ MW_API mw_graph *mw_graph_specialize(const mw_graph *graph, const mw_input_shape
  *            works only at the batch of the source (a constant that differs from example to example) */
 MW_API mw_graph *mw_graph_rebatch(const mw_graph *graph, int64_t examples, mw_error *err);
 
+/** A copy in which states are those of MIL (`state<tensor<fp16, ..>>`), as Core ML keeps them between predictions: each
+ *  is read where the function begins and, if it is assigned (mw_state_assign), written where it ends, which coremltools
+ *  calls coreml_update_state. An fp32 state is fp16 there, and is widened and rounded; Core ML's start at 0. To be
+ *  written with mw_graph_write.
+ *  return  owned by the caller, by the allocator of the graph; NULL with err set on failure
+ *  errors  MW_ERROR_ARGUMENT if there is no state; MW_ERROR_DTYPE for one of another type; MW_ERROR_UNSUPPORTED below
+ *          ios18 */
+MW_API mw_graph *mw_graph_stateful(const mw_graph *graph, mw_error *err);
+
 #ifdef __cplusplus
 }
 #endif

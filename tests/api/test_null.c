@@ -415,6 +415,7 @@ static void test_calls_with_an_error_refuse_null(void)
     REFUSED(mw_graph_listed_shape(NULL, NULL, 0, NULL, &err));
     REFUSED(mw_graph_specialize(NULL, NULL, 1, &err));
     REFUSED(mw_graph_rebatch(NULL, 1, &err));
+    REFUSED(mw_graph_stateful(NULL, &err));
     const mw_graph_options zeroed = {0};
     REFUSED(mw_graph_create(&zeroed, &err));
     mw_graph *made = mw_graph_create(NULL, NULL);
