@@ -25,16 +25,21 @@ typedef struct mw_text_save_options {
     const char *trained; /* weights that stand in place of the source's: a file of mw_trainer_save_weights, or a folder
                           * of adapters (mw_trainer_save_lora, PEFT), W + alpha / r B A. NULL = none */
     int version;         /* of llama2.c: 0 or 1 (floats), or 2 (bytes in groups of 64 at most); default 1 */
-    bool check_only;     /* nothing is written, and all is checked but what values of weights decide: what the form has
-                          * a place for, and that something can be written there */
+    int64_t cache;   /* of a Core ML package: the most tokens of a text, whose keys and values are its states; 0 = 1024,
+                      * or the network's positions if those are fewer */
+    bool check_only; /* nothing is written, and all is checked but what values of weights decide: what the form has
+                      * a place for, and that something can be written there */
 } mw_text_save_options;
 MW_API mw_text_save_options mw_text_save_defaults(void);
 
 /** Writes a model in the form that the path ends in: ".gguf" (with its vocabulary and the keys that llama.cpp asks
- *  for), ".bin" (llama2.c, weights alone), or else a folder. It appears whole or not at all, and stands in place of
- *  what was there: a folder with config.json or none at all is replaced, another one is refused.
+ *  for), ".bin" (llama2.c, weights alone), ".mlpackage" (Core ML's, weights alone), or else a folder. It appears whole
+ *  or not at all, and stands in place of what was there: a folder with config.json or none at all is replaced, another
+ *  one is refused.
  *  form     a folder has the names, types and shards of a source that is a folder, and copies of its configuration and
- *           tokenizer; of another source config.json, model.safetensors and tokenizer.gguf
+ *           tokenizer; of another source config.json, model.safetensors and tokenizer.gguf. A package has a function of
+ *           one token: inputs "tokens" I32 [1, 1] and "at" I32 [1], how many came before, states "key_0", "value_0" ..
+ *           fp16 [1, kv_heads, cache, head_width], and "logits" [1, words]; "F16" keeps matrices so. For iOS 18
  *  source   as mw_text_model_open; may be `path`
  *  options  NULL = mw_text_save_defaults()
  *  errors   MW_ERROR_UNSUPPORTED, by name, for what the form has no place for: a window in llama2.c, a tokenizer that

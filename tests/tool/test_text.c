@@ -120,8 +120,8 @@ static void test_a_model_that_could_not_be_written_is_not_trained(void)
     check_place("notes.txt", "is to be a folder, and is a file", NULL);
     check_place("notes.txt/x", "Not a directory", NULL);
     check_place("other", "no folder of a model: it is not replaced", NULL);
-    check_place("x.onnx", "--out x.onnx: a language model is written as a folder, .gguf or .bin", NULL);
-    check_place("x.mlpackage", "is written as a folder", NULL);
+    check_place("x.onnx", "--out x.onnx: a language model is written as a folder, .gguf, .bin or .mlpackage", NULL);
+    check_place("none/x.mlpackage", "none/x.mlpackage", NULL);
     check_place("x.gguf", "--adapter has no effect with --out x.gguf: adapters are a folder", "--adapter");
     check_place("none/x", "nothing was trained: the folder \"none\"", "--adapter");
     check_place("notes.txt/x", "is to be a folder, and is a file", "--adapter");

@@ -811,7 +811,7 @@ mw_generate_options._fields_ = [
 ]
 mw_text_save_options._fields_ = [
     ("struct_size", c_size_t), ("type", c_char_p), ("trained", c_char_p), ("version", c_int),
-    ("check_only", c_bool),
+    ("cache", c_int64), ("check_only", c_bool),
 ]
 mw_operation._fields_ = [("name", c_char_p), ("since", c_int), ("gradient", c_int), ("argument_count", c_size_t)]
 mw_operation_argument._fields_ = [("name", c_char_p), ("constant", c_bool), ("tuple", c_bool), ("optional", c_bool)]
@@ -929,6 +929,7 @@ FUNCTIONS = {
     "mw_graph_rebatch": (POINTER(mw_graph), [
         ("graph", POINTER(mw_graph)), ("examples", c_int64), ("err", POINTER(mw_error)),
     ]),
+    "mw_graph_stateful": (POINTER(mw_graph), [("graph", POINTER(mw_graph)), ("err", POINTER(mw_error))]),
     "mw_grad": (c_int, [
         ("loss", POINTER(mw_tensor)), ("x", POINTER(POINTER(mw_tensor))), ("count", c_size_t),
         ("out_dx", POINTER(POINTER(mw_tensor))), ("err", POINTER(mw_error)),

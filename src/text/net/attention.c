@@ -52,8 +52,11 @@ static mw_tensor *remember(const mw__net *net, mw_tensor *rows, const char *what
     mw_tensor *cache = mw_state(net->graph, name, MW_F32, shape, mw_init_zeros());
     mw_tensor *zero = mw_constant(net->graph, MW_I32, MW_SHAPE(1), (int32_t[]){0});
     mw_tensor *begin = mw_concat((mw_tensor *[]){zero, zero, net->at, zero}, 4, 0);
+    mw_tensor *next = mw_slice_update_at(cache, rows, begin);
+    if (net->assigns)
+        return mw_state_assign(cache, next) != NULL ? next : NULL;
     snprintf(name, sizeof name, "%s.%d.next", what, layer);
-    return mw_output(mw_slice_update_at(cache, rows, begin), name);
+    return mw_output(next, name);
 }
 
 /* Heads of a group lie behind each other, so that their rows are rows of one: keys and values are never repeated.

@@ -165,7 +165,9 @@ static void build(mw__net *net, mw_error *err)
     for (int layer = 0; layer < (int)net->config->layers; layer++)
         x = feed_forward(net, mw__language_attend(net, x, layer), layer);
     if (net->at != NULL) /* only the head of the token that is asked for is computed */
-        x = mw_reshape(mw_gather(x, mw_input(net->graph, "last", MW_I32, MW_SHAPE(1)), 1),
+        x = mw_reshape(net->assigns && net->options->tokens == 1
+                           ? x
+                           : mw_gather(x, mw_input(net->graph, "last", MW_I32, MW_SHAPE(1)), 1),
                        MW_SHAPE(net->options->batch, net->config->width));
     mw_tensor *logits = head_of(net, &e, mw__language_norm_of(net, x, -1, net->family->last_norm));
     if (net->options->loss)
@@ -201,24 +203,35 @@ static mw_status check_graph(const mw_text_config *c, const mw_text_graph_option
     return mw__language_check_tuning(&o->tuning, err);
 }
 
-mw_graph *mw_text_graph(const mw_text_config *config, const mw_text_graph_options *options, mw_error *err)
+static mw_graph *make_graph(const mw_text_config *config, const mw_text_graph_options *options, bool assigns,
+                            mw_error *err)
 {
-    mw_error own = {0};
-    if (mw__skips(err))
-        return NULL;
-    err = err != NULL ? err : &own;
-    const mw_text_graph_options o = options != NULL ? *options : mw_text_graph_defaults();
-    if (check_graph(config, &o, err) != MW_OK)
+    if (check_graph(config, options, err) != MW_OK)
         return NULL;
     mw__net net = {.config = config,
                    .family = mw__language_family(config->family),
-                   .options = &o,
+                   .options = options,
+                   .assigns = assigns,
                    .graph = mw_graph_create(NULL, err)};
     if (net.graph == NULL)
         return NULL;
     build(&net, err);
     if (mw_graph_check(net.graph, err) == MW_OK && err->status == MW_OK)
-        return mw__language_tuned(net.graph, &o.tuning, net.family, err);
+        return mw__language_tuned(net.graph, &options->tuning, net.family, err);
     mw_graph_destroy(net.graph);
     return NULL;
+}
+
+mw_graph *mw_text_graph(const mw_text_config *config, const mw_text_graph_options *options, mw_error *err)
+{
+    mw_error own = {0};
+    if (mw__skips(err))
+        return NULL;
+    const mw_text_graph_options o = options != NULL ? *options : mw_text_graph_defaults();
+    return make_graph(config, &o, false, err != NULL ? err : &own);
+}
+
+mw_graph *mw__language_stateful(const mw_text_config *config, const mw_text_graph_options *options, mw_error *err)
+{
+    return make_graph(config, options, true, err);
 }

@@ -39,6 +39,7 @@ typedef struct mw__net {
     const mw__family *family;
     const mw_text_graph_options *options;
     mw_graph *graph;
+    bool assigns;             /* the next values of the cache are assigned to it, and no outputs */
     mw_tensor *cosine, *sine; /* [tokens, head_width / 2] of the angles of these tokens, or [batch, 1, tokens, ..]; NULL
                                * without rotary positions */
     mw_tensor *mask, *window; /* BOOL: where a token may look; in a layer with a window (make_masks) */
@@ -58,6 +59,10 @@ mw_tensor *mw__language_parameter(const mw__net *net, int layer, const char *par
 mw_tensor *mw__language_widened(mw_tensor *weight);
 /* x + attention(x), [batch, tokens, width] */
 mw_tensor *mw__language_attend(const mw__net *net, mw_tensor *x, int layer);
+
+/* mw_text_graph of one text with a cache, whose next values are assigned to it (mw_state_assign). Of one token "last"
+ * is no input. */
+mw_graph *mw__language_stateful(const mw_text_config *config, const mw_text_graph_options *options, mw_error *err);
 
 /* ---- rope.c ---- */
 

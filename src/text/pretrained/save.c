@@ -30,26 +30,46 @@ mw_status mw__saving_check_file(const char *path, mw_error *err)
 
 typedef mw_status saver(mw__saving *s, mw_error *err);
 
-static saver *saver_of(const char *path)
+/* By the end of the path; the last has any. */
+static const struct form {
+    const char *end;
+    saver *save;
+    const char *types[6], *says; /* of weights; NULL behind the last */
+} forms[] = {
+    {".gguf",
+     mw__saving_gguf,
+     {"F32", "F16", "BF16", "Q8_0", "Q4_0"},
+     "GGUF is written with F32, F16, BF16, Q8_0 or Q4_0"},
+    {".bin", mw__saving_llama2c, {"F32"}, "llama2.c has F32, and version 2 bytes"},
+    {".mlpackage", mw__saving_coreml, {"F32", "F16"}, "a package has F32 or F16"},
+    {"", mw__saving_folder, {"F32", "F16", "BF16"}, "a folder has F32, F16 or BF16"},
+};
+
+static const struct form *form_of(const char *path)
 {
-    return mw__string_ends(path, ".gguf")  ? mw__saving_gguf
-           : mw__string_ends(path, ".bin") ? mw__saving_llama2c
-                                           : mw__saving_folder;
+    const struct form *form = forms;
+    while (!mw__string_ends(path, form->end))
+        form++;
+    return form;
 }
 
-static mw_status check_type(const char *type, saver *save, mw_error *err)
+static mw_status check_type(const char *type, const struct form *form, mw_error *err)
 {
-    static const char *const types[] = {"F32", "F16", "BF16", "Q8_0", "Q4_0"};
-    const size_t count = save == mw__saving_gguf ? 5 : 3;
-    for (size_t i = 0; type != NULL && i < count; i++)
-        if (strcmp(type, types[i]) == 0 && (save != mw__saving_llama2c || i == 0))
+    for (size_t i = 0; type != NULL && form->types[i] != NULL; i++)
+        if (strcmp(type, form->types[i]) == 0)
             return MW_OK;
-    if (type == NULL)
-        return MW_OK;
-    return mw__fail(err, MW_ERROR_ARGUMENT, "save: weights of the type \"%.40s\"; %s", type,
-                    save == mw__saving_gguf      ? "GGUF is written with F32, F16, BF16, Q8_0 or Q4_0"
-                    : save == mw__saving_llama2c ? "llama2.c has F32, and version 2 bytes"
-                                                 : "a folder has F32, F16 or BF16");
+    return type == NULL ? MW_OK
+                        : mw__fail(err, MW_ERROR_ARGUMENT, "save: weights of the type \"%.40s\"; %s", type, form->says);
+}
+
+static mw_status check_cache(const mw_text_save_options *o, const struct form *form, mw_error *err)
+{
+    if (o->cache < 0 || o->cache > 1 << 24)
+        return mw__fail(err, MW_ERROR_ARGUMENT, "save: a cache of %lld tokens; 1 to %d, or 0", (long long)o->cache,
+                        1 << 24);
+    if (o->cache > 0 && form->save != mw__saving_coreml)
+        return mw__fail(err, MW_ERROR_ARGUMENT, "save: a cache has no effect here: only a .mlpackage has one");
+    return MW_OK;
 }
 
 static mw_status check_save(const char *source, const char *path, const mw_text_save_options *o, mw_error *err)
@@ -60,7 +80,8 @@ static mw_status check_save(const char *source, const char *path, const mw_text_
         return mw__fail(err, MW_ERROR_ARGUMENT, "save: options are made with mw_text_save_defaults");
     if (o->version < 0 || o->version > 2)
         return mw__fail(err, MW_ERROR_ARGUMENT, "save: version %d of llama2.c; 0, 1 and 2 are written", o->version);
-    return check_type(o->type, saver_of(path), err);
+    MW_TRY(check_cache(o, form_of(path), err));
+    return check_type(o->type, form_of(path), err);
 }
 
 mw_status mw_text_save(const char *source, const char *path, const mw_text_save_options *options, mw_error *err)
@@ -76,7 +97,7 @@ mw_status mw_text_save(const char *source, const char *path, const mw_text_save_
     if (status == MW_OK)
         status = mw__trained_open(&s.trained, o.trained, &s.source, err);
     if (status == MW_OK)
-        status = saver_of(path)(&s, err);
+        status = form_of(path)->save(&s, err);
     if (s.trained.arena.allocator != NULL)
         mw__trained_deinit(&s.trained);
     mw__pretrained_deinit(&s.source);

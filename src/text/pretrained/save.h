@@ -38,6 +38,7 @@ mw_status mw__saving_check_file(const char *path, mw_error *err);
 mw_status mw__saving_folder(mw__saving *s, mw_error *err);
 mw_status mw__saving_gguf(mw__saving *s, mw_error *err);
 mw_status mw__saving_llama2c(mw__saving *s, mw_error *err);
+mw_status mw__saving_coreml(mw__saving *s, mw_error *err);
 
 /* ---- vocabulary ---- */
 

@@ -16,7 +16,7 @@
 static struct {
     const char *weights, *trained;
     bool verify;
-    long long bits, least, version;
+    long long bits, least, version, context;
     double tolerance;
 } o = {.least = 2048, .version = 1, .tolerance = -1};
 
@@ -28,6 +28,8 @@ const tool_option tool_convert_options[] = {
      "of a language model: weights or adapters that were trained, merged into those of IN", .argument = "PATH"},
     {"llama2c-version", '\0', TOOL_INTEGER, &o.version, "of llama2.c's files: 0, 1 or 2 (1)", .argument = "N",
      .high = 2},
+    {"context", '\0', TOOL_INTEGER, &o.context, "of a language model as .mlpackage: the most tokens of a text (1024)",
+     .argument = "N", .low = 1, .high = 1 << 24},
     {"bits", '\0', TOOL_INTEGER, &o.bits, "of a palette: 1, 2, 4, 6 or 8 (4)", .argument = "N", .low = 1, .high = 8,
      .choices = "1, 2, 4, 6, 8", .needs = "weights=palette"},
     {"least", '\0', TOOL_INTEGER, &o.least, "weights of fewer elements stay (2048)", .argument = "N", .high = 1e15,
@@ -178,7 +180,7 @@ static int convert_tensors(const tool_call *call)
 {
     mw_dtype wanted = MW_DTYPE_NONE;
     if (TOOL_REFUSE("on files of tensors", "bits", "least", "verify", "tolerance", "shape", "extent", "function",
-                    "trained", "llama2c-version"))
+                    "trained", "llama2c-version", "context"))
         return TOOL_USAGE;
     if (o.weights != NULL && !tool_parse_dtype(o.weights, &wanted))
         return TOOL_USAGE;
@@ -225,6 +227,12 @@ static int convert_text(const tool_call *call)
         return TOOL_USAGE;
     options.trained = o.trained;
     options.version = (int)o.version;
+    options.cache = o.context;
+    if (!mw__string_ends(call->arguments[1], ".mlpackage") &&
+        TOOL_REFUSE("but on a .mlpackage, whose cache it is", "context"))
+        return TOOL_USAGE;
+    if (!mw__string_ends(call->arguments[1], ".bin") && TOOL_REFUSE("but on llama2.c's .bin", "llama2c-version"))
+        return TOOL_USAGE;
     if (mw_text_save(call->arguments[0], call->arguments[1], &options, call->err) != MW_OK)
         return TOOL_FAILED;
     if (call->json != NULL)
@@ -241,7 +249,7 @@ int tool_convert(const tool_call *call)
     }
     if (is_language_model(call->arguments[0]))
         return convert_text(call);
-    if (TOOL_REFUSE("on other models than those of language", "trained", "llama2c-version"))
+    if (TOOL_REFUSE("on other models than those of language", "trained", "llama2c-version", "context"))
         return TOOL_USAGE;
     return convert_model(call);
 }

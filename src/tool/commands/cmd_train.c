@@ -107,14 +107,14 @@ static bool is_output(const char *end) { return o.output != NULL && mw__string_e
 /* Forms of a trained model that a language model has not. */
 static bool refuse_output(void)
 {
-    static const char *const others[] = {".mlpackage", ".onnx", ".safetensors"};
+    static const char *const others[] = {".onnx", ".safetensors"};
     for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
         if (is_output(others[i])) {
-            tool_complain("--out %.200s: a language model is written as a folder, .gguf or .bin", o.output);
+            tool_complain("--out %.200s: a language model is written as a folder, .gguf, .bin or .mlpackage", o.output);
             return true;
         }
     }
-    if (!o.over.text.adapter || !(is_output(".gguf") || is_output(".bin")))
+    if (!o.over.text.adapter || !(is_output(".gguf") || is_output(".bin") || is_output(".mlpackage")))
         return false;
     tool_complain("--adapter has no effect with --out %.200s: adapters are a folder; without --adapter they are merged",
                   o.output);
