@@ -146,6 +146,28 @@ static void test_a_template_without_a_conversation_is_refused(void)
     folder_leave(folder);
 }
 
+/* Files of other projects: what has its vocabulary in it, and what stands beside it. */
+static void test_models_of_one_file_learn_texts(void)
+{
+    char folder[512], *data = NULL;
+    size_t size = 0;
+    mw_error err = {0};
+    struct stat found;
+    REQUIRE(begin(folder) && mkdir("stories", 0777) == 0);
+    mw__file_read(NULL, MW_TESTS_DIR "/text/files/stories_v1.bin", SIZE_MAX, &data, &size, &err);
+    mw__file_write(NULL, "stories/model.bin", data, size, false, &err);
+    mw__free(mw__allocator_default(), data);
+    CHECK_OK(err);
+    CHECK(rename("base/tokenizer.json", "stories/tokenizer.json") == 0);
+    CHECK_MW(0, "perplexity", NULL, "finetune", "stories/model.bin", "--text", "notes.txt", "--tokens", "16", "-o",
+             "tuned.bin", "--epochs", "1", "-t", "1");
+    CHECK(stat("tuned.bin", &found) == 0);
+    CHECK_MW(1, NULL, "nothing was trained, as the model could not be written to tuned: GGUF has no place", "finetune",
+             "stories/model.bin", "--text", "notes.txt", "--tokens", "16", "-o", "tuned", "--run", "run");
+    CHECK(stat("run", &found) != 0);
+    folder_leave(folder);
+}
+
 /* Fewer bytes, the same bits: neither changes what is learned. */
 static void test_memory_and_segments_change_no_bit(void)
 {
@@ -176,6 +198,7 @@ int main(void)
     RUN(test_what_is_refused);
     RUN(test_a_model_that_could_not_be_written_is_not_trained);
     RUN(test_a_template_without_a_conversation_is_refused);
+    RUN(test_models_of_one_file_learn_texts);
     RUN(test_memory_and_segments_change_no_bit);
     return check_finish();
 }

@@ -60,7 +60,7 @@ void mw__saving_add_array(mw__saving_keys *k, const char *key, const char *type,
 /* The vocabulary of a source, filled up to `words` tokens. */
 mw_status mw__saving_add_vocabulary(mw__saving_keys *k, const char *source, const mw_tokenizer *tokenizer,
                                     int64_t words);
-/* A file of the vocabulary alone. */
+/* A file of the vocabulary alone. NULL path: whether there is a place for all of it. */
 mw_status mw__saving_vocabulary_file(const char *source, const mw_tokenizer *tokenizer, int64_t words, const char *path,
                                      mw_error *err);
 

@@ -231,13 +231,13 @@ static mw_status write_vocabulary(const folder_saving *f, mw_error *err)
     char path[PATH_MOST];
     mw_error own = {0};
     const mw__pretrained *p = &f->saving->source;
-    const bool needed = p->form == &mw__pretrained_gguf;
+    const bool needed = p->form == &mw__pretrained_gguf, check = f->saving->options->check_only;
     mw_tokenizer *tokenizer = mw__pretrained_tokenizer(p->path, needed ? err : &own);
     if (tokenizer == NULL)
         return needed ? err->status : MW_OK;
     mw_status status = path_in(f->folder, "tokenizer.gguf", path, err);
     if (status == MW_OK)
-        status = mw__saving_vocabulary_file(p->path, tokenizer, p->config.words, path, err);
+        status = mw__saving_vocabulary_file(p->path, tokenizer, p->config.words, check ? NULL : path, err);
     mw_tokenizer_destroy(tokenizer);
     return status;
 }
@@ -281,9 +281,12 @@ static mw_status check_target(const char *path, mw_error *err)
     return mw__fail(err, MW_ERROR_FILE, "\"%.200s\" is there, and no folder of a model: it is not replaced", path);
 }
 
-static mw_status write_folder(folder_saving *f, mw_error *err)
+static mw_status write_or_check(folder_saving *f, mw_error *err)
 {
-    if (f->saving->source.form != &mw__pretrained_folder)
+    const bool from_folder = f->saving->source.form == &mw__pretrained_folder;
+    if (f->saving->options->check_only)
+        return from_folder ? MW_OK : write_vocabulary(f, err);
+    if (!from_folder)
         return write_whole(f, err);
     MW_TRY(write_shards(f, err));
     return copy_files(f, err);
@@ -295,7 +298,7 @@ mw_status mw__saving_folder(mw__saving *s, mw_error *err)
     MW_TRY(check_target(s->path, err));
     MW_TRY(mw__fresh_folder_begin(&fresh, mw__allocator_default(), s->path, err));
     folder_saving f = {.saving = s, .folder = fresh.path};
-    mw_status status = s->options->check_only ? MW_OK : write_folder(&f, err);
+    mw_status status = write_or_check(&f, err);
     if (status == MW_OK && !s->options->check_only)
         status = mw__fresh_folder_commit(&fresh, err);
     mw__fresh_folder_deinit(&fresh);

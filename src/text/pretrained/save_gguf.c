@@ -281,7 +281,7 @@ mw_status mw__saving_vocabulary_file(const char *source, const mw_tokenizer *tok
     mw__saving_add_text(&k, "general.architecture", "llama");
     mw__saving_add_text(&k, "general.type", "vocab");
     mw_status status = mw__saving_add_vocabulary(&k, source, tokenizer, words);
-    if (status == MW_OK)
+    if (status == MW_OK && path != NULL)
         status = mw_gguf_write(path, &(mw_gguf_file){.values = k.values, .value_count = k.count}, err);
     free_keys(&k);
     return status;

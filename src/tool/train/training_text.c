@@ -15,7 +15,8 @@
 enum { PROMPT_TOKENS = 12, SAMPLE_TOKENS = 48 };
 
 struct training_text {
-    const char *folder;
+    const char *folder;              /* of the model, or its file */
+    char words[TRAINING_PATH_BYTES]; /* what has its tokenizer: the folder, or the one that a .bin stands in */
     mw_text_config config;
     mw_text_data *data;
     mw_text_data_info info;
@@ -48,7 +49,7 @@ static bool open_text_data(training *t)
     options.words = t->text->config.words;
     if (t->over->accumulate > 1)
         options.multiple = t->batch * t->over->accumulate;
-    t->text->data = mw_text_data_open(t->over->text.path, t->text->folder, &options, t->err);
+    t->text->data = mw_text_data_open(t->over->text.path, t->text->words, &options, t->err);
     t->text->info = mw_text_data_get_info(t->text->data);
     return t->text->data != NULL;
 }
@@ -61,6 +62,22 @@ static bool take_sets(training *t)
     if (validation != NULL)
         t->data.validation = mw_dataset_prefetch(validation, 2, t->err);
     return t->err->status == MW_OK;
+}
+
+/* That of a path; "." where it names none. */
+static void take_parent(const char *path, char out[TRAINING_PATH_BYTES])
+{
+    const char *slash = strrchr(path, '/');
+    snprintf(out, TRAINING_PATH_BYTES, "%.*s", slash != NULL ? (int)(slash - path) : 1, slash != NULL ? path : ".");
+}
+
+/* Files of llama2.c and llm.c have no tokenizer in them. */
+static void take_words(const char *model, char out[TRAINING_PATH_BYTES])
+{
+    if (mw__string_ends(model, ".bin"))
+        take_parent(model, out);
+    else
+        snprintf(out, TRAINING_PATH_BYTES, "%s", model);
 }
 
 bool training_text_open(training *t)
@@ -76,7 +93,8 @@ bool training_text_open(training *t)
         (mw_text_tuning){.rank = (int)t->over->lora, .weights = t->over->layers, .weight_count = t->over->layer_count};
     if (mw_text_config_read(t->over->model, &t->text->config, t->err) != MW_OK)
         return false;
-    t->text->tokenizer = mw_tokenizer_open(t->over->model, t->err);
+    take_words(t->over->model, t->text->words);
+    t->text->tokenizer = mw_tokenizer_open(t->text->words, t->err);
     return t->text->tokenizer != NULL && open_text_data(t) && take_sets(t);
 }
 
@@ -231,13 +249,6 @@ void training_text_report(training *t, const mw_progress *progress)
 }
 
 /* ---- outputs ---- */
-
-/* That of a path; "." where it names none. */
-static void take_parent(const char *path, char out[TRAINING_PATH_BYTES])
-{
-    const char *slash = strrchr(path, '/');
-    snprintf(out, TRAINING_PATH_BYTES, "%.*s", slash != NULL ? (int)(slash - path) : 1, slash != NULL ? path : ".");
-}
 
 /* Adapters are a folder, which may be there. */
 static bool check_adapter(training *t, const char *path)
