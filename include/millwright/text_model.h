@@ -6,9 +6,9 @@
  *     mw_string_free(mw_text_model_generate(model, "Once upon a time", &options, &err));
  *     mw_text_model_destroy(model);
  *
- * Families: gpt2, llama (with the scaled positions of Llama 3), mistral, qwen2, qwen3, gemma2. Parameters have the
- * names that the files of the family have, so that mw_program_load_weights and mw_trainer_save_weights read and write
- * those.
+ * Families: gpt2, llama (with the scaled positions of Llama 3), mistral, qwen2, qwen3, gemma2, and the encoder bert,
+ * which writes nothing: mw_text_model_embed. Parameters have the names that the files of the family have, so that
+ * mw_program_load_weights and mw_trainer_save_weights read and write those.
  *
  * In libmillwright_text (<millwright/text.h>).
  *
@@ -29,7 +29,7 @@ extern "C" {
  *  mw_text_config_read. */
 typedef struct mw_text_config {
     size_t struct_size;
-    const char *family; /* "gpt2", "llama", "mistral", "qwen2", "qwen3" or "gemma2"; static storage */
+    const char *family; /* "gpt2", "llama", "mistral", "qwen2", "qwen3", "gemma2" or "bert"; static storage */
     int64_t layers;     /* num_hidden_layers */
     int64_t width;      /* hidden_size */
     int64_t heads;      /* num_attention_heads */
@@ -38,7 +38,7 @@ typedef struct mw_text_config {
     int64_t hidden;     /* intermediate_size */
     int64_t words;      /* vocab_size */
     int64_t positions;  /* max_position_embeddings: the most tokens of a text */
-    float norm_epsilon; /* rms_norm_eps, layer_norm_epsilon */
+    float norm_epsilon; /* rms_norm_eps, layer_norm_epsilon, layer_norm_eps */
     double rope_theta;  /* base of rotary positions */
     double rope_factor; /* rope_scaling of type llama3: factor; 1 = none */
     double rope_low, rope_high, rope_original; /* low_freq_factor, high_freq_factor, the positions trained before */
@@ -47,6 +47,9 @@ typedef struct mw_text_config {
     double logit_softcap;                      /* final_logit_softcapping; 0 = none */
     double query_scale; /* query_pre_attn_scalar: scores are divided by its root; 0 = head_width */
     int64_t window; /* sliding_window: how far back a token looks in every layer, of gemma2 in every second; 0 = all */
+    int64_t types;  /* of an encoder type_vocab_size: kinds of tokens */
+    bool pooler;    /* of an encoder: tanh of a product of the first token, the output "pooled" */
+    bool word_head; /* of an encoder: a head of masked words (cls.predictions), the output "logits" */
 } mw_text_config;
 
 /** Values of a family for what files leave out; everything else is 0. An unknown family has a NULL `family`. */
@@ -74,9 +77,10 @@ typedef struct mw_text_graph_options {
     int64_t batch;  /* texts; default 1 */
     int64_t tokens; /* of each; of a cached graph those of one run; default 128 */
     int64_t cache; /* not 0: keys and values of so many tokens are states, and a run goes on where the last one ended */
-    bool loss;     /* the loss of input "labels" instead of logits; not with a cache */
+    bool loss;     /* the loss of input "labels" instead of logits; not with a cache, of an encoder with a head only */
     bool apart;    /* of several documents in a window each is seen by itself alone: a token looks back to the begin of
-                    * its own, and positions count from there. Input "starts" says where that is; not with a cache */
+                    * its own, and positions count from there. Input "starts" says where that is; not with a cache, nor
+                    * of an encoder */
     mw_dtype weights; /* of matrices: MW_F32 (default), or, without a loss, MW_F16, which products widen as they read
                        * them */
     mw_text_tuning tuning; /* weights that are not trained are states */
@@ -86,11 +90,13 @@ MW_API mw_text_graph_options mw_text_graph_defaults(void);
 /** A network with new parameters (normal, 0.02), under the names of its family's files.
  *  inputs   "tokens" I32 [batch, tokens]; with loss "labels" I32 [batch, tokens], of which -100 does not count: the
  *           caller shifts them; with apart "starts" I32 [batch, tokens], the place in the window, 0 to the token's own,
- *           where its document begins; with a cache "at" I32 [1], how many tokens came before, and "last" I32 [1],
- *           the token of this run that logits are wanted for
+ *           where its document begins; with a cache "at" I32 [1], how many tokens came before, and "last" I32 [1], the
+ *           token of this run that logits are wanted for. Of an encoder also "types" I32 [batch, tokens], the kind of
+ *           each token, and "mask" I32 [batch, tokens], 1 for tokens of the text and 0 behind it; each text has a token
  *  outputs  "logits" [batch, tokens, words], with a cache [batch, words]; with loss "loss", a scalar. With a cache
  *           states "key.0", "value.0" .. [batch, kv_heads, cache, head_width], and their next values "key.0.next" ..,
- *           to be aliased onto them (mw_program_alias)
+ *           to be aliased onto them (mw_program_alias). Of an encoder "hidden" [batch, tokens, width], with a pooler
+ *           "pooled" [batch, width], and "logits" with a head of masked words alone
  *  return   owned by the caller; NULL with err set on failure */
 MW_API mw_graph *mw_text_graph(const mw_text_config *config, const mw_text_graph_options *options, mw_error *err);
 

@@ -4,13 +4,17 @@ usage: tests/text/make_models.py FOLDER
 For each family FOLDER/NAME/config.json, model.safetensors and expected.json: tokens [2, T], logits [2, T, words], the
 loss of labels (those of -100 do not count), and of each parameter the sum of its gradient and of its squares; "apart":
 the same for windows of several documents, which begin at "starts", see themselves alone and count positions from
-there. The forms are written here from the papers and the configurations, in double, and share nothing with the library."""
+there. Of the encoders bert and minilm also types and mask [2, T], what is hidden [2, T, width] and pooled [2, width];
+minilm has no head, but a tokenizer and what sentence-transformers puts beside it, and expected.json has texts and their
+embeddings by numpy. The forms are written here from the papers and the configurations, in double, and share nothing with
+the library."""
 import json
 import math
 import os
 import struct
 import sys
 
+import numpy
 import torch
 
 torch.manual_seed(5)
@@ -32,7 +36,12 @@ FORMS = {
                "hidden_activation": "gelu_pytorch_tanh", "hidden_act": "gelu_pytorch_tanh",
                "attn_logit_softcapping": 5.0, "final_logit_softcapping": 3.0, "query_pre_attn_scalar": 12,
                "sliding_window": 4},
+    "bert": {"architectures": ["BertForPreTraining"], "model_type": "bert", "hidden_size": WIDTH,
+             "num_hidden_layers": LAYERS, "num_attention_heads": HEADS, "intermediate_size": HIDDEN, "vocab_size": WORDS,
+             "max_position_embeddings": 64, "type_vocab_size": 2, "layer_norm_eps": 1e-12, "hidden_act": "gelu",
+             "position_embedding_type": "absolute", "pad_token_id": 0},
 }
+FORMS["minilm"] = {**FORMS["bert"], "architectures": ["BertModel"]}
 
 
 class Weights(dict):
@@ -160,6 +169,128 @@ def llama(c, w, tokens, starts):
     return cap * torch.tanh(logits / cap) if cap else logits
 
 
+def bert(c, w, tokens, types, mask):
+    """Hidden states, pooled first tokens and, with a head, logits."""
+    def norm(x, name):
+        x = (x - x.mean(-1, keepdim=True)) / torch.sqrt(x.var(-1, unbiased=False, keepdim=True) + c["layer_norm_eps"])
+        return x * w.take(name + ".weight", WIDTH, mean=1.0) + w.take(name + ".bias", WIDTH)
+
+    def product(x, name, outputs):
+        return x @ w.take(name + ".weight", outputs, x.shape[-1]).t() + w.take(name + ".bias", outputs)
+
+    def exact(x):
+        return x / 2 * (1 + torch.erf(x / math.sqrt(2)))
+
+    count, length = tokens.shape
+    words = w.take("embeddings.word_embeddings.weight", WORDS, WIDTH)
+    x = (words[tokens] + w.take("embeddings.position_embeddings.weight", 64, WIDTH)[:length]
+         + w.take("embeddings.token_type_embeddings.weight", 2, WIDTH)[types])
+    x = norm(x, "embeddings.LayerNorm")
+    for i in range(LAYERS):
+        at = f"encoder.layer.{i}."
+        q, k, v = (product(x, at + "attention.self." + part, WIDTH).view(count, length, HEADS, -1).transpose(1, 2)
+                   for part in ("query", "key", "value"))
+        scores = q @ k.transpose(-1, -2) / math.sqrt(WIDTH // HEADS)
+        shares = torch.softmax(scores.masked_fill(mask[:, None, None, :] == 0, -math.inf), -1)
+        mixed = (shares @ v).transpose(1, 2).reshape(count, length, WIDTH)
+        x = norm(x + product(mixed, at + "attention.output.dense", WIDTH), at + "attention.output.LayerNorm")
+        inner = exact(product(x, at + "intermediate.dense", HIDDEN))
+        x = norm(x + product(inner, at + "output.dense", WIDTH), at + "output.LayerNorm")
+    pooled = torch.tanh(product(x[:, 0], "pooler.dense", WIDTH))
+    if c["architectures"] == ["BertModel"]:
+        return x, pooled, None
+    head = norm(exact(product(x, "cls.predictions.transform.dense", WIDTH)), "cls.predictions.transform.LayerNorm")
+    return x, pooled, head @ words.t() + w.take("cls.predictions.bias", WORDS)
+
+
+# ---- sentences ----
+
+# Pieces of a WordPiece vocabulary: letters, and the same within a word, and some longer ones.
+PIECES = (["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"] + list("abcdefghijkl") + ["##" + c for c in "abcdefghijkl"]
+          + ["abc", "##def", "ab", "bad", "##ed", "hide", "##able"])
+TEXTS = ["a bad cab", "Bad CAB", "abcdef", "", "hide fed abide faded", "jib jab xyz ~ a"]
+
+
+def pieces_of(text):
+    """The longest piece first, of words between spaces."""
+    ids = []
+    for word in text.lower().split():
+        at, own = 0, []
+        while at < len(word):
+            ends = [e for e in range(len(word), at, -1) if ("##" if at else "") + word[at:e] in PIECES]
+            if not ends:
+                own = [1]
+                break
+            own.append(PIECES.index(("##" if at else "") + word[at:ends[0]]))
+            at = ends[0]
+        ids += own
+    return ids
+
+
+def write_sentences(folder, config, weights):
+    """What sentence-transformers has beside the weights; returns embeddings: means over the tokens, of length 1."""
+    found = []
+    for text in TEXTS:
+        ids = torch.tensor([[2] + pieces_of(text)[:10] + [3]])
+        hidden = bert(config, weights, ids, ids * 0, ids * 0 + 1)[0].detach().numpy()[0]
+        mean = hidden.mean(0)
+        found.append({"text": text, "ids": ids.tolist()[0], "mean": (mean / numpy.linalg.norm(mean)).tolist(),
+                      "cls": hidden[0].tolist()})
+    files = {"modules.json": [{"idx": i, "name": str(i), "path": path, "type": "sentence_transformers.models." + kind}
+                              for i, (path, kind) in enumerate([("", "Transformer"), ("1_Pooling", "Pooling"),
+                                                                ("2_Normalize", "Normalize")])],
+             "sentence_bert_config.json": {"max_seq_length": 12, "do_lower_case": False},
+             "1_Pooling/config.json": {"word_embedding_dimension": WIDTH, "pooling_mode_cls_token": False,
+                                       "pooling_mode_mean_tokens": True, "pooling_mode_max_tokens": False,
+                                       "pooling_mode_mean_sqrt_len_tokens": False},
+             "tokenizer.json": {
+                 "version": "1.0", "truncation": None, "padding": None,
+                 "added_tokens": [{"id": i, "content": p, "single_word": False, "lstrip": False, "rstrip": False,
+                                   "normalized": False, "special": True} for i, p in enumerate(PIECES[:5])],
+                 "normalizer": {"type": "BertNormalizer", "clean_text": True, "handle_chinese_chars": True,
+                                "strip_accents": None, "lowercase": True},
+                 "pre_tokenizer": {"type": "BertPreTokenizer"},
+                 "post_processor": {"type": "BertProcessing", "sep": ["[SEP]", 3], "cls": ["[CLS]", 2]},
+                 "decoder": {"type": "WordPiece", "prefix": "##", "cleanup": True},
+                 "model": {"type": "WordPiece", "unk_token": "[UNK]", "continuing_subword_prefix": "##",
+                           "max_input_chars_per_word": 100, "vocab": {p: i for i, p in enumerate(PIECES)}}}}
+    for name, content in files.items():
+        os.makedirs(os.path.dirname(os.path.join(folder, name)), exist_ok=True)
+        with open(os.path.join(folder, name), "w", encoding="utf-8") as f:
+            json.dump(content, f, indent=1 if "tokenizer" not in name else None)
+    return found
+
+
+def write_encoder(name, config):
+    """Files of bert have the name of the whole before all but the head, and norms as of old: gamma and beta."""
+    folder = os.path.join(sys.argv[1], name)
+    os.makedirs(folder, exist_ok=True)
+    weights, tokens = Weights(), torch.randint(5, WORDS, (2, TOKENS))
+    types = (torch.arange(TOKENS) >= 5).long().expand(2, TOKENS)
+    mask = (torch.arange(TOKENS)[None] < torch.tensor([[TOKENS], [7]])).long()
+    hidden, pooled, logits = bert(config, weights, tokens, types, mask)
+    expected = {"tokens": tokens.flatten().tolist(), "types": types.flatten().tolist(), "mask": mask.flatten().tolist(),
+                "hidden": hidden.flatten().tolist(), "pooled": pooled.flatten().tolist()}
+    if logits is not None:
+        labels = torch.where((torch.arange(TOKENS) % 3 == 1) & (mask == 1), tokens.flip(1), torch.tensor(-100))
+        loss = torch.nn.functional.cross_entropy(logits.reshape(-1, WORDS), labels.reshape(-1), ignore_index=-100)
+        loss.backward()
+        expected.update(labels=labels.flatten().tolist(), logits=logits.flatten().tolist(), loss=float(loss),
+                        gradients={n: [float(v.grad.sum()), float((v.grad ** 2).sum())]
+                                   for n, v in sorted(weights.items()) if v.grad is not None})
+    else:
+        expected["sentences"] = write_sentences(folder, config, weights)
+    with open(os.path.join(folder, "config.json"), "w", encoding="utf-8") as f:
+        json.dump(config, f, indent=1)
+    with open(os.path.join(folder, "expected.json"), "w", encoding="utf-8") as f:
+        json.dump(expected, f)
+    if name == "bert":
+        weights = {("" if n.startswith("cls.") else "bert.")
+                   + n.replace("LayerNorm.weight", "LayerNorm.gamma").replace("LayerNorm.bias", "LayerNorm.beta"): v
+                   for n, v in weights.items()}
+    write_safetensors(os.path.join(folder, "model.safetensors"), weights)
+
+
 def write_safetensors(path, weights):
     header, data = {}, b""
     for name, value in sorted(weights.items()):
@@ -185,6 +316,9 @@ def outcome(name, config, weights, tokens, labels, starts):
 
 def main():
     for name, config in FORMS.items():
+        if config["model_type"] == "bert":
+            write_encoder(name, config)
+            continue
         folder = os.path.join(sys.argv[1], name)
         os.makedirs(folder, exist_ok=True)
         weights = Weights()

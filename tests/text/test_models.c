@@ -359,9 +359,38 @@ static void test_configurations_that_are_not_built_are_refused(void)
     refuse_config("{\"model_type\": \"llama\", " SIZES ", \"mlp_bias\": true}", MW_ERROR_UNSUPPORTED, "mlp_bias true");
     refuse_config("{\"model_type\": \"llama\", " SIZES ", \"rope_scaling\": {\"rope_type\": \"yarn\"}}",
                   MW_ERROR_UNSUPPORTED, "yarn");
+    refuse_config("{\"model_type\": \"llama\", " SIZES ", \"rope_interleaved\": true}", MW_ERROR_UNSUPPORTED,
+                  "rope_interleaved");
     refuse_config("{\"model_type\": \"llama\", " SIZES ", \"rms_norm_eps\": -1}", MW_ERROR_FORMAT, "rms_norm_eps");
     refuse_config("{\"model_type\": \"llama\", " SIZES ", \"num_key_value_heads\": 1.5}", MW_ERROR_FORMAT,
                   "num_key_value_heads");
+    folder_leave(folder);
+}
+
+/* SmolLM2's, as it is given out; and the form that newer files have. */
+static void test_configurations_of_smollm_are_read(void)
+{
+    char folder[512];
+    mw_text_config c;
+    mw_error err = {0};
+    REQUIRE(folder_enter(folder));
+    folder_put("config.json",
+               "{\"architectures\": [\"LlamaForCausalLM\"], \"attention_bias\": false, \"attention_dropout\": 0.0, "
+               "\"bos_token_id\": 0, \"eos_token_id\": 0, \"hidden_act\": \"silu\", \"hidden_size\": 576, "
+               "\"intermediate_size\": 1536, \"is_llama_config\": true, \"max_position_embeddings\": 8192, "
+               "\"mlp_bias\": false, \"model_type\": \"llama\", \"num_attention_heads\": 9, "
+               "\"num_hidden_layers\": 30, \"num_key_value_heads\": 3, \"pretraining_tp\": 1, "
+               "\"rms_norm_eps\": 1e-05, \"rope_interleaved\": false, \"rope_scaling\": null, "
+               "\"rope_theta\": 100000, \"tie_word_embeddings\": true, \"torch_dtype\": \"bfloat16\", "
+               "\"use_cache\": true, \"vocab_size\": 49152}");
+    mw_text_config_read(".", &c, &err);
+    CHECK_OK(err);
+    CHECK(c.tied && c.rope_theta == 100000.0 && c.kv_heads == 3 && c.head_width == 64 && c.rope_factor == 1.0);
+    folder_put("config.json", "{\"model_type\": \"llama\", " SIZES
+                              ", \"rope_parameters\": {\"rope_theta\": 5000.0, \"rope_type\": \"default\"}}");
+    mw_text_config_read(".", &c, &err);
+    CHECK_OK(err);
+    CHECK(c.rope_theta == 5000.0 && c.rope_factor == 1.0);
     folder_leave(folder);
 }
 
@@ -406,6 +435,7 @@ int main(void)
     RUN(test_cached_logits_are_those_without);
     RUN(test_weights_are_saved_under_the_names_of_the_files);
     RUN(test_configurations_that_are_not_built_are_refused);
+    RUN(test_configurations_of_smollm_are_read);
     RUN(test_graphs_that_do_not_fit_are_refused);
     return check_finish();
 }

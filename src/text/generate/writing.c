@@ -2,6 +2,7 @@
  * token looks at, so that all have their next token at one place of the cache. */
 #include "text/generate/generate.h"
 #include "text/generate/sampler.h"
+#include "text/net/net.h"
 
 #include "base/memory/live.h"
 #include "base/text/error.h"
@@ -295,6 +296,10 @@ mw_status mw_text_model_generate_each(mw_text_model *model, const char *const *p
     err = err != NULL ? err : &own;
     const mw_generate_options o = options != NULL ? *options : mw_generate_defaults();
     MW_TRY(mw__live_check(model, MW__LIVE_TEXT_MODEL, __func__, err));
+    if (mw__language_family(model->config.family)->encoder)
+        return mw__fail(err, MW_ERROR_UNSUPPORTED,
+                        "generate: %s is an encoder, which writes no texts; mw_text_model_embed gives their embeddings",
+                        model->config.family);
     if (prompts == NULL || out_texts == NULL || count < 1 || count > TEXTS_MOST)
         return mw__fail(err, MW_ERROR_ARGUMENT, "generate: %zu prompts; 1 to %d have room", count, TEXTS_MOST);
     for (size_t i = 0; i < count; i++)

@@ -111,7 +111,8 @@ mw_tensor *mw__language_attend(const mw__net *net, mw_tensor *x, int layer)
 {
     const mw_text_config *c = net->config;
     const mw__family *f = net->family;
-    projections p = project(net, mw__language_norm_of(net, x, layer, f->before_attention), layer);
+    mw_tensor *normed = f->before_attention != NULL ? mw__language_norm_of(net, x, layer, f->before_attention) : x;
+    projections p = project(net, normed, layer);
     if (net->at != NULL) {
         p.key = remember(net, p.key, "key", layer);
         p.value = remember(net, p.value, "value", layer);
@@ -121,7 +122,5 @@ mw_tensor *mw__language_attend(const mw__net *net, mw_tensor *x, int layer)
     mixed = mw_transpose(mixed, MW_AXES(0, 2, 1, 3));
     mixed = mw_reshape(mixed, MW_SHAPE(net->options->batch, net->options->tokens, c->heads * c->head_width));
     mixed = mw__language_product(net, mixed, c->width, layer, f->mixed, f->every_bias);
-    if (f->after_attention != NULL)
-        mixed = mw__language_norm_of(net, mixed, layer, f->after_attention);
-    return mw_add(x, mixed);
+    return mw__language_join(net, x, mixed, layer, f->after_attention);
 }

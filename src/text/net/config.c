@@ -1,6 +1,7 @@
 /* config.json. */
 #include "base/file/file.h"
 #include "base/text/error.h"
+#include "base/text/string.h"
 #include "text/json/tree.h"
 #include "text/net/net.h"
 
@@ -11,15 +12,15 @@
 mw_text_config mw_text_config_defaults(const char *family)
 {
     const mw__family *row = mw__language_family(family);
-    const bool is_gpt2 = row != NULL && strcmp(row->name, "gpt2") == 0;
-    const bool is_gemma = row != NULL && strcmp(row->name, "gemma2") == 0;
-    return (mw_text_config){.struct_size = sizeof(mw_text_config),
-                            .family = row != NULL ? row->name : NULL,
-                            .positions = is_gpt2 ? 1024 : 2048,
-                            .norm_epsilon = is_gpt2 ? 1e-5F : 1e-6F,
-                            .rope_theta = 10000.0,
-                            .rope_factor = 1.0,
-                            .tied = is_gpt2 || is_gemma};
+    mw_text_config c = {.struct_size = sizeof(mw_text_config), .rope_theta = 10000.0, .rope_factor = 1.0};
+    if (row == NULL)
+        return c;
+    c.family = row->name;
+    c.positions = row->positions;
+    c.norm_epsilon = row->epsilon;
+    c.tied = row->tied;
+    c.types = row->types != NULL ? 2 : 0;
+    return c;
 }
 
 /* ---- numbers ---- */
@@ -65,11 +66,24 @@ static mw_status read_sizes(const mw__json_node *root, mw_text_config *c, mw_err
 
 /* ---- positions ---- */
 
-static mw_status read_scaling(const mw__json_node *root, mw_text_config *c, mw_error *err)
+/* Newer files have the base of positions in the same object, and call it rope_parameters. */
+static const mw__json_node *scaling_of(const mw__json_node *root)
 {
     const mw__json_node *scaling = mw__tree_find(root, "rope_scaling");
-    if (scaling == NULL || scaling->kind == MW__JSON_IS_NULL)
+    if (!mw__tree_is(scaling, MW__JSON_IS_OBJECT))
+        scaling = mw__tree_find(root, "rope_parameters");
+    return mw__tree_is(scaling, MW__JSON_IS_OBJECT) ? scaling : NULL;
+}
+
+static mw_status read_scaling(const mw__json_node *root, mw_text_config *c, mw_error *err)
+{
+    const mw__json_node *scaling = scaling_of(root);
+    if (mw__tree_bool(root, "rope_interleaved", false))
+        return mw__fail(err, MW_ERROR_UNSUPPORTED,
+                        "config.json: rope_interleaved true; folders turn channels k and k + half of a head together");
+    if (scaling == NULL)
         return MW_OK;
+    MW_TRY(read_positive(scaling, "rope_theta", c->rope_theta, &c->rope_theta, err));
     const char *type = mw__tree_text(scaling, "rope_type");
     type = type != NULL ? type : mw__tree_text(scaling, "type");
     if (type != NULL && strcmp(type, "default") == 0)
@@ -94,12 +108,14 @@ static mw_status check_activation(const mw__json_node *root, const mw__family *f
     const char *name = mw__tree_text(root, "hidden_activation");
     name = name != NULL ? name : mw__tree_text(root, "hidden_act");
     name = name != NULL ? name : mw__tree_text(root, "activation_function");
-    const bool gelu = name != NULL && (strcmp(name, "gelu_new") == 0 || strcmp(name, "gelu_pytorch_tanh") == 0);
-    const bool silu = name != NULL && (strcmp(name, "silu") == 0 || strcmp(name, "swish") == 0);
-    if (name == NULL || (f->gelu ? gelu : silu))
+    static const char *const names[][2] = {[MW__NET_SILU] = {"silu", "swish"},
+                                           [MW__NET_GELU] = {"gelu", "gelu_python"},
+                                           [MW__NET_GELU_TANH] = {"gelu_pytorch_tanh", "gelu_new"}};
+    const char *const *own = names[f->activation];
+    if (name == NULL || strcmp(name, own[0]) == 0 || strcmp(name, own[1]) == 0)
         return MW_OK;
     return mw__fail(err, MW_ERROR_UNSUPPORTED, "config.json: the activation \"%.40s\"; that of %s is %s", name, f->name,
-                    f->gelu ? "gelu_pytorch_tanh" : "silu");
+                    own[0]);
 }
 
 static mw_status check_biases(const mw__json_node *root, const mw__family *f, mw_error *err)
@@ -120,7 +136,7 @@ static mw_status read_family(const mw__json_node *root, mw_text_config *c, mw_er
     if (c->family != NULL)
         return MW_OK;
     return mw__fail(err, MW_ERROR_UNSUPPORTED,
-                    "config.json: model_type \"%.40s\"; known are gpt2, llama, mistral, qwen2, qwen3 and gemma2",
+                    "config.json: model_type \"%.40s\"; known are gpt2, llama, mistral, qwen2, qwen3, gemma2 and bert",
                     type != NULL ? type : "");
 }
 
@@ -132,6 +148,34 @@ static mw_status read_window(const mw__json_node *root, mw_text_config *c, mw_er
     return MW_OK;
 }
 
+/* ---- encoders ---- */
+
+static bool is_architecture(const mw__json_node *root, const char *ending)
+{
+    const mw__json_node *list = mw__tree_find(root, "architectures");
+    const mw__json_node *first = mw__tree_is(list, MW__JSON_IS_ARRAY) ? list->first : NULL;
+    return mw__tree_is(first, MW__JSON_IS_TEXT) && mw__string_ends(first->text, ending);
+}
+
+/* Which ends a folder has is said by its weights, where they are there (mw__pretrained_take_ends); here by the class.
+ */
+static mw_status read_encoder(const mw__json_node *root, mw_text_config *c, mw_error *err)
+{
+    const char *places = mw__tree_text(root, "position_embedding_type");
+    MW_TRY(read_count(root, "type_vocab_size", NULL, c->types, &c->types, err));
+    if (places != NULL && strcmp(places, "absolute") != 0)
+        return mw__fail(err, MW_ERROR_UNSUPPORTED, "config.json: position_embedding_type \"%.40s\"; absolute is known",
+                        places);
+    if (mw__tree_bool(root, "is_decoder", false) || mw__tree_bool(root, "add_cross_attention", false))
+        return mw__fail(err, MW_ERROR_UNSUPPORTED,
+                        "config.json: is_decoder or add_cross_attention, with which %s is "
+                        "not built",
+                        c->family);
+    c->word_head = is_architecture(root, "ForMaskedLM") || is_architecture(root, "ForPreTraining");
+    c->pooler = is_architecture(root, "Model") || is_architecture(root, "ForPreTraining");
+    return MW_OK;
+}
+
 static mw_status read_config(const mw__json_node *root, mw_text_config *c, mw_error *err)
 {
     double epsilon = 0.0;
@@ -140,8 +184,7 @@ static mw_status read_config(const mw__json_node *root, mw_text_config *c, mw_er
     MW_TRY(check_activation(root, f, err));
     MW_TRY(check_biases(root, f, err));
     MW_TRY(read_sizes(root, c, err));
-    MW_TRY(read_positive(root, f->norm == MW__NET_LAYER_NORM ? "layer_norm_epsilon" : "rms_norm_eps",
-                         (double)c->norm_epsilon, &epsilon, err));
+    MW_TRY(read_positive(root, f->epsilon_key, (double)c->norm_epsilon, &epsilon, err));
     c->norm_epsilon = (float)epsilon;
     MW_TRY(read_positive(root, "rope_theta", c->rope_theta, &c->rope_theta, err));
     MW_TRY(read_scaling(root, c, err));
@@ -150,7 +193,7 @@ static mw_status read_config(const mw__json_node *root, mw_text_config *c, mw_er
     MW_TRY(read_positive(root, "query_pre_attn_scalar", 0.0, &c->query_scale, err));
     MW_TRY(read_window(root, c, err));
     c->tied = mw__tree_bool(root, "tie_word_embeddings", c->tied);
-    return MW_OK;
+    return f->encoder ? read_encoder(root, c, err) : MW_OK;
 }
 
 /* ---- the file ---- */

@@ -10,70 +10,26 @@ mw_text_graph_options mw_text_graph_defaults(void)
         .struct_size = sizeof(mw_text_graph_options), .batch = 1, .tokens = 128, .weights = MW_F32};
 }
 
-/* ---- where tokens look ---- */
-
-/* x [tokens] or [batch, tokens] -> once for each head of a group, [rows, 1] or [batch, 1, rows, 1] */
-static mw_tensor *row_numbers(const mw__net *net, mw_tensor *x)
-{
-    const int64_t each = net->config->heads / net->config->kv_heads, rows = each * net->options->tokens;
-    const bool of_texts = mw_tensor_shape(x).rank == 2;
-    if (each > 1)
-        x = mw_tile(x, of_texts ? MW_SHAPE(1, each) : MW_SHAPE(each));
-    return mw_reshape(x, of_texts ? MW_SHAPE(net->options->batch, 1, rows, 1) : MW_SHAPE(rows, 1));
-}
-
-/* What stands before a text is hidden from it, but never a token from itself: a row without keys would be NaN. */
-static mw_tensor *hide_padding(const mw__net *net, mw_tensor *mask, mw_tensor *key, mw_tensor *own)
-{
-    mw_tensor *first = mw_reshape(net->before, MW_SHAPE(net->options->batch, 1, 1, 1));
-    mw_tensor *seen = mw_logical_or(mw_greater_equal(key, first), mw_greater_equal(key, own));
-    return mw_logical_and(mask, seen);
-}
-
-/* BOOL [rows, keys], or [batch, 1, rows, keys]: not later than the token, and within the window. `slots`: where the
- * tokens stand in the cache, or the text. */
-static void make_masks(mw__net *net, mw_tensor *slots)
-{
-    const int64_t keys = net->at != NULL ? net->options->cache : net->options->tokens;
-    mw_tensor *key = mw_reshape(mw_range_1d(net->graph, MW_I32, 0.0, (double)keys, 1.0), MW_SHAPE(1, keys));
-    mw_tensor *own = row_numbers(net, slots);
-    net->mask = mw_less_equal(key, own);
-    if (net->before != NULL)
-        net->mask = hide_padding(net, net->mask, key, own);
-    if (net->starts != NULL)
-        net->mask = mw_logical_and(net->mask, mw_greater_equal(key, row_numbers(net, net->starts)));
-    if (net->config->window <= 0 || net->config->window >= keys)
-        return;
-    mw_tensor *oldest = mw_add_scalar(own, -(double)net->config->window);
-    net->window = mw_logical_and(net->mask, mw_greater(key, oldest));
-}
-
 /* ---- layers ---- */
-
-static mw_tensor *activated(const mw__net *net, mw_tensor *x)
-{
-    return net->family->gelu ? mw_gelu(x, MW_GELU_TANH) : mw_silu(x);
-}
 
 static mw_tensor *feed_forward(const mw__net *net, mw_tensor *x, int layer)
 {
     const mw__family *f = net->family;
     const mw_text_config *c = net->config;
-    mw_tensor *h = mw__language_norm_of(net, x, layer, f->before_mlp);
-    mw_tensor *up = mw__language_product(net, h, c->hidden, layer, f->up, f->every_bias);
-    up = f->gate == NULL
-             ? activated(net, up)
-             : mw_mul(activated(net, mw__language_product(net, h, c->hidden, layer, f->gate, f->every_bias)), up);
-    mw_tensor *y = mw__language_product(net, up, c->width, layer, f->down, f->every_bias);
-    if (f->after_mlp != NULL)
-        y = mw__language_norm_of(net, y, layer, f->after_mlp);
-    return mw_add(x, y);
+    mw_tensor *h = f->before_mlp != NULL ? mw__language_norm_of(net, x, layer, f->before_mlp) : x;
+    mw_tensor *up = mw__language_product(net, h, c->hidden, layer, f->up, f->every_bias), *gate = NULL;
+    if (f->gate != NULL)
+        gate = mw__language_product(net, h, c->hidden, layer, f->gate, f->every_bias);
+    up = gate == NULL ? mw__language_activated(net, up) : mw_mul(mw__language_activated(net, gate), up);
+    return mw__language_join(net, x, mw__language_product(net, up, c->width, layer, f->down, f->every_bias), layer,
+                             f->after_mlp);
 }
 
 /* ---- the ends ---- */
 
 typedef struct ends {
     mw_tensor *tokens, *places, *words;
+    mw_tensor *types; /* NULL without kinds of tokens */
 } ends;
 
 /* Positions of a document count from its begin. Rotary ones need it not: only how far tokens are apart counts there. */
@@ -102,17 +58,27 @@ static mw_tensor *begin_places(mw__net *net, ends *e)
     return all;
 }
 
+/* [rows, width] */
+static mw_tensor *table_of(const mw__net *net, const char *part, int64_t rows)
+{
+    return mw__language_parameter(net, -1, part, "", MW_SHAPE(rows, net->config->width), mw_init_normal(0.0F, 0.02F));
+}
+
 static ends begin_net(mw__net *net, mw_error *err)
 {
     const mw_text_graph_options *o = net->options;
     const mw_text_config *c = net->config;
     ends e = {.tokens = mw_input(net->graph, "tokens", MW_I32, MW_SHAPE(o->batch, o->tokens))};
     mw_tensor *slots = begin_places(net, &e);
-    e.words = mw__language_parameter(net, -1, net->family->words, "", MW_SHAPE(c->words, c->width),
-                                     mw_init_normal(0.0F, 0.02F));
+    e.words = table_of(net, net->family->words, c->words);
     if (net->family->places == NULL)
         mw__language_rotate_begin(net, e.places, err);
-    make_masks(net, slots);
+    if (net->family->types != NULL)
+        e.types = mw_input(net->graph, "types", MW_I32, MW_SHAPE(o->batch, o->tokens));
+    if (net->family->encoder)
+        mw__language_make_text_mask(net);
+    else
+        mw__language_make_masks(net, slots);
     return e;
 }
 
@@ -126,36 +92,25 @@ static mw_tensor *look_up(mw_tensor *table, mw_tensor *rows)
 static mw_tensor *embed(const mw__net *net, const ends *e)
 {
     const mw_text_config *c = net->config;
+    const mw__family *f = net->family;
     mw_tensor *x = look_up(e->words, e->tokens);
-    if (net->family->scales_words)
+    if (f->scales_words)
         x = mw_mul_scalar(x, sqrt((double)c->width));
-    if (net->family->places == NULL)
-        return x;
-    mw_tensor *table = mw__language_parameter(net, -1, net->family->places, "", MW_SHAPE(c->positions, c->width),
-                                              mw_init_normal(0.0F, 0.02F));
-    return mw_add(x, look_up(table, e->places));
+    if (f->places != NULL)
+        x = mw_add(x, look_up(table_of(net, f->places, c->positions), e->places));
+    if (f->types != NULL)
+        x = mw_add(x, look_up(table_of(net, f->types, c->types), e->types));
+    return f->words_norm != NULL ? mw__language_norm_of(net, x, -1, f->words_norm) : x;
 }
 
 static mw_tensor *head_of(const mw__net *net, const ends *e, mw_tensor *x)
 {
     const mw_text_config *c = net->config;
-    mw_tensor *weight = c->tied ? e->words
-                                : mw__language_parameter(net, -1, net->family->head, "", MW_SHAPE(c->words, c->width),
-                                                         mw_init_normal(0.0F, 0.02F));
+    mw_tensor *weight = c->tied ? e->words : table_of(net, net->family->head, c->words);
     mw_tensor *logits = mw_linear(x, mw__language_widened(weight), NULL);
     if (c->logit_softcap <= 0.0)
         return logits;
     return mw_mul_scalar(mw_tanh(mw_mul_scalar(logits, 1.0 / c->logit_softcap)), c->logit_softcap);
-}
-
-/* Labels of -100 do not count, as in PyTorch. */
-static void end_with_loss(const mw__net *net, mw_tensor *logits)
-{
-    const mw_text_graph_options *o = net->options;
-    mw_cross_entropy_options options = mw_cross_entropy_defaults();
-    options.ignore_index = -100;
-    mw_tensor *labels = mw_input(net->graph, "labels", MW_I32, MW_SHAPE(o->batch, o->tokens));
-    mw_output(mw_cross_entropy_with(logits, labels, &options), "loss");
 }
 
 static void build(mw__net *net, mw_error *err)
@@ -164,6 +119,10 @@ static void build(mw__net *net, mw_error *err)
     mw_tensor *x = embed(net, &e);
     for (int layer = 0; layer < (int)net->config->layers; layer++)
         x = feed_forward(net, mw__language_attend(net, x, layer), layer);
+    if (net->family->encoder) {
+        mw__language_end_encoder(net, x, e.words);
+        return;
+    }
     if (net->at != NULL) /* only the head of the token that is asked for is computed */
         x = mw_reshape(net->assigns && net->options->tokens == 1
                            ? x
@@ -171,7 +130,7 @@ static void build(mw__net *net, mw_error *err)
                        MW_SHAPE(net->options->batch, net->config->width));
     mw_tensor *logits = head_of(net, &e, mw__language_norm_of(net, x, -1, net->family->last_norm));
     if (net->options->loss)
-        end_with_loss(net, logits);
+        mw__language_end_with_loss(net, logits);
     else
         mw_output(logits, "logits");
 }
@@ -200,6 +159,8 @@ static mw_status check_graph(const mw_text_config *c, const mw_text_graph_option
     if (most > c->positions)
         return mw__fail(err, MW_ERROR_ARGUMENT, "a network of text: %lld tokens, and it has %lld positions",
                         (long long)most, (long long)c->positions);
+    if (mw__language_family(c->family)->encoder)
+        MW_TRY(mw__language_check_encoder(c, o, err));
     return mw__language_check_tuning(&o->tuning, err);
 }
 

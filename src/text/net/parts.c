@@ -1,4 +1,4 @@
-/* Parameters, products and norms of a network. */
+/* Parameters, products, norms and activations of a network. */
 #include "text/net/net.h"
 
 #include <stdio.h>
@@ -65,4 +65,20 @@ mw_tensor *mw__language_norm_of(const mw__net *net, mw_tensor *x, int layer, con
         return rms_norm(net, x, weight);
     mw_tensor *bias = mw__language_parameter(net, layer, part, ".bias", own, mw_init_zeros());
     return mw_layer_norm(x, MW_AXES(-1), weight, bias, net->config->norm_epsilon);
+}
+
+mw_tensor *mw__language_join(const mw__net *net, mw_tensor *x, mw_tensor *y, int layer, const char *part)
+{
+    if (part == NULL)
+        return mw_add(x, y);
+    if (net->family->sums_normed)
+        return mw__language_norm_of(net, mw_add(x, y), layer, part);
+    return mw_add(x, mw__language_norm_of(net, y, layer, part));
+}
+
+mw_tensor *mw__language_activated(const mw__net *net, mw_tensor *x)
+{
+    if (net->family->activation == MW__NET_SILU)
+        return mw_silu(x);
+    return mw_gelu(x, net->family->activation == MW__NET_GELU ? MW_GELU_EXACT : MW_GELU_TANH);
 }

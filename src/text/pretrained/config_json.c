@@ -63,6 +63,19 @@ static void put_gemma(mw__text *out, const mw_text_config *c)
     put_number(out, "query_pre_attn_scalar", c->query_scale > 0.0 ? c->query_scale : (double)c->head_width);
 }
 
+static void put_bert(mw__text *out, const mw_text_config *c)
+{
+    put_count(out, "hidden_size", c->width);
+    put_count(out, "num_hidden_layers", c->layers);
+    put_count(out, "num_attention_heads", c->heads);
+    put_count(out, "intermediate_size", c->hidden);
+    put_count(out, "max_position_embeddings", c->positions);
+    put_count(out, "type_vocab_size", c->types);
+    put_float(out, "layer_norm_eps", c->norm_epsilon);
+    put_string(out, "hidden_act", "gelu");
+    put_string(out, "position_embedding_type", "absolute");
+}
+
 static void put_llama(mw__text *out, const mw_text_config *c)
 {
     put_count(out, "hidden_size", c->width);
@@ -74,7 +87,8 @@ static void put_llama(mw__text *out, const mw_text_config *c)
     put_count(out, "max_position_embeddings", c->positions);
     put_float(out, "rms_norm_eps", c->norm_epsilon);
     put_rope(out, c);
-    put_string(out, "hidden_act", mw__language_family(c->family)->gelu ? "gelu_pytorch_tanh" : "silu");
+    put_string(out, "hidden_act",
+               mw__language_family(c->family)->activation == MW__NET_GELU_TANH ? "gelu_pytorch_tanh" : "silu");
     if (strcmp(c->family, "gemma2") == 0)
         put_gemma(out, c);
     if (c->window > 0)
@@ -83,24 +97,28 @@ static void put_llama(mw__text *out, const mw_text_config *c)
         mw__text_printf(out, ",\n  \"use_sliding_window\": %s", c->window > 0 ? "true" : "false");
 }
 
-static const char *class_of(const char *family)
+static const char *class_of(const mw_text_config *c)
 {
     static const char *const classes[][2] = {{"gpt2", "GPT2LMHeadModel"},       {"llama", "LlamaForCausalLM"},
                                              {"mistral", "MistralForCausalLM"}, {"qwen2", "Qwen2ForCausalLM"},
                                              {"qwen3", "Qwen3ForCausalLM"},     {"gemma2", "Gemma2ForCausalLM"}};
+    if (strcmp(c->family, "bert") == 0)
+        return c->word_head ? "BertForMaskedLM" : "BertModel";
     for (size_t i = 0; i < sizeof classes / sizeof *classes; i++)
-        if (strcmp(classes[i][0], family) == 0)
+        if (strcmp(classes[i][0], c->family) == 0)
             return classes[i][1];
     return "";
 }
 
 void mw__pretrained_put_config(const mw_text_config *c, mw_dtype dtype, mw__text *out)
 {
-    mw__text_printf(out, "{\n  \"architectures\": [\"%s\"]", class_of(c->family));
+    mw__text_printf(out, "{\n  \"architectures\": [\"%s\"]", class_of(c));
     put_string(out, "model_type", c->family);
     put_count(out, "vocab_size", c->words);
     if (strcmp(c->family, "gpt2") == 0)
         put_gpt2(out, c);
+    else if (strcmp(c->family, "bert") == 0)
+        put_bert(out, c);
     else
         put_llama(out, c);
     mw__text_printf(out, ",\n  \"tie_word_embeddings\": %s", c->tied ? "true" : "false");

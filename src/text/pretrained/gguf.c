@@ -10,6 +10,7 @@
 static const mw__pretrained_architecture architectures[] = {
     {"llama", "llama", true, false},  {"mistral", "llama", true, false}, {"gpt2", "gpt2", false, false},
     {"qwen2", "qwen2", false, false}, {"qwen3", "qwen3", false, false},  {"gemma2", "gemma2", false, true},
+    {"bert", "bert", false, false},
 };
 
 const mw__pretrained_architecture *mw__pretrained_architecture_of(const char *family)
@@ -76,7 +77,7 @@ static mw_status take_family(gguf_keys *k, mw_text_config *c)
         return MW_OK;
     }
     return mw__fail(k->err, MW_ERROR_UNSUPPORTED,
-                    "general.architecture is \"%.60s\"; known are llama, gpt2, qwen2, qwen3 and gemma2",
+                    "general.architecture is \"%.60s\"; known are llama, gpt2, qwen2, qwen3, gemma2 and bert",
                     name != NULL ? name : "");
 }
 
@@ -150,20 +151,31 @@ void mw__pretrained_gguf_scale(mw_text_config *c)
         c->query_scale = c->layers == 46 ? (double)c->width / (double)c->heads : (double)c->head_width;
 }
 
+/* The table says how many kinds of tokens there are: readers do, too. */
+static mw_status take_types(const gguf_keys *k, mw_text_config *c)
+{
+    const mw_tensor_info *table = mw_tensors_find(k->tensors, "token_types.weight");
+    if (table == NULL || table->shape.rank != 2 || table->shape.dim[0] < 1)
+        return mw__fail(k->err, MW_ERROR_FORMAT, "the file has no table \"token_types.weight\" of kinds of tokens");
+    c->types = table->shape.dim[0];
+    return MW_OK;
+}
+
 static mw_status take_rest(const gguf_keys *k, mw_text_config *c)
 {
     double epsilon = 0.0;
-    const bool layer_norm = strcmp(c->family, "gpt2") == 0;
+    const mw__family *family = mw__language_family(c->family);
     const bool gemma = strcmp(c->family, "gemma2") == 0;
-    MW_TRY(take_positive(k, layer_norm ? "attention.layer_norm_epsilon" : "attention.layer_norm_rms_epsilon",
-                         (double)c->norm_epsilon, &epsilon));
+    MW_TRY(take_positive(
+        k, family->norm == MW__NET_LAYER_NORM ? "attention.layer_norm_epsilon" : "attention.layer_norm_rms_epsilon",
+        (double)c->norm_epsilon, &epsilon));
     c->norm_epsilon = (float)epsilon;
     MW_TRY(take_count(k, "attention.sliding_window", gemma ? 4096 : 0, &c->window));
     MW_TRY(take_positive(k, "attn_logit_softcapping", gemma ? 50.0 : 0.0, &c->score_softcap));
     MW_TRY(take_positive(k, "final_logit_softcapping", gemma ? 30.0 : 0.0, &c->logit_softcap));
     mw__pretrained_gguf_scale(c);
     c->tied = mw_tensors_find(k->tensors, "output.weight") == NULL;
-    return MW_OK;
+    return family->encoder ? take_types(k, c) : MW_OK;
 }
 
 mw_status mw__pretrained_gguf_config(mw_tensors *tensors, mw_text_config *out, mw_error *err)

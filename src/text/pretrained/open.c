@@ -79,6 +79,18 @@ mw_status mw__pretrained_read(mw__pretrained *p, size_t weight, float *out, mw_e
 
 /* ---- into a program ---- */
 
+bool mw__pretrained_is_left_out(const mw__pretrained *p, size_t weight, const mw_program *program)
+{
+    const mw__pretrained_weight *w = &p->weights[weight];
+    mw_port port;
+    if (w->part < MW__PART_POOLER || !mw__language_family(p->config.family)->encoder)
+        return false;
+    for (size_t i = 0; mw_program_port_at(program, i, &port); i++)
+        if (strcmp(port.name, w->name) == 0)
+            return false;
+    return true;
+}
+
 static mw_status load_weight(mw__pretrained *p, size_t i, mw_program *program, mw_error *err)
 {
     const mw__pretrained_weight *w = &p->weights[i];
@@ -97,7 +109,8 @@ static mw_status load_weight(mw__pretrained *p, size_t i, mw_program *program, m
 mw_status mw__pretrained_load(mw__pretrained *p, mw_program *program, mw_error *err)
 {
     for (size_t i = 0; i < p->count; i++)
-        MW_TRY(load_weight(p, i, program, err));
+        if (!mw__pretrained_is_left_out(p, i, program))
+            MW_TRY(load_weight(p, i, program, err));
     return MW_OK;
 }
 
@@ -120,10 +133,26 @@ mw_tokenizer *mw__pretrained_tokenizer(const char *path, mw_error *err)
 
 /* ---- configurations ---- */
 
+/* A folder may have no weights yet. */
+static mw_status read_folder_config(const char *path, mw_text_config *out, mw_error *err)
+{
+    mw_error own = {0};
+    MW_TRY(mw__language_config_read(path, out, err));
+    if (!mw__language_family(out->family)->encoder)
+        return MW_OK;
+    mw_tensors *tensors = mw_tensors_open(path, &own);
+    if (tensors != NULL)
+        mw__pretrained_take_ends(tensors, out);
+    mw_tensors_destroy(tensors);
+    return MW_OK;
+}
+
 static mw_status read_config(const char *path, mw_text_config *out, mw_error *err)
 {
-    if (is_folder(path) || mw__string_ends(path, ".json"))
+    if (mw__string_ends(path, ".json"))
         return mw__language_config_read(path, out, err);
+    if (is_folder(path))
+        return read_folder_config(path, out, err);
     mw__pretrained p;
     const mw_status status = mw__pretrained_open(&p, path, err);
     if (status == MW_OK)

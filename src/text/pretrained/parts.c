@@ -6,13 +6,13 @@
 #include <string.h>
 
 /* Extents, by what they count. */
-typedef enum extent { NONE, WORDS, PLACES, WIDTH, HIDDEN, HEAD, WIDE, NARROW, WIDE_AND_TWO } extent;
+typedef enum extent { NONE, WORDS, PLACES, TYPES, WIDTH, HIDDEN, HEAD, WIDE, NARROW, WIDE_AND_TWO } extent;
 /* Which biases a part has. */
 typedef enum bias_kind { NEVER, OF_NORM, OF_ATTENTION, OF_EVERY } bias_kind;
 
 typedef struct part_row {
-    size_t name; /* offset in mw__family */
-    const char *gguf;
+    size_t name;          /* offset in mw__family */
+    const char *gguf;     /* NULL = it has no place there */
     extent rows, columns; /* rows NONE: a vector */
     bias_kind bias;
 } part_row;
@@ -22,6 +22,8 @@ typedef struct part_row {
 static const part_row rows[MW__PARTS] = {
     [MW__PART_WORDS] = {OF(words), "token_embd", WORDS, WIDTH, NEVER},
     [MW__PART_PLACES] = {OF(places), "position_embd", PLACES, WIDTH, NEVER},
+    [MW__PART_TYPES] = {OF(types), "token_types", TYPES, WIDTH, NEVER},
+    [MW__PART_WORDS_NORM] = {OF(words_norm), "token_embd_norm", NONE, WIDTH, OF_NORM},
     [MW__PART_BEFORE_ATTENTION] = {OF(before_attention), "attn_norm", NONE, WIDTH, OF_NORM},
     [MW__PART_JOINED] = {OF(joined), "attn_qkv", WIDE_AND_TWO, WIDTH, OF_EVERY},
     [MW__PART_QUERY] = {OF(query), "attn_q", WIDE, WIDTH, OF_ATTENTION},
@@ -37,21 +39,28 @@ static const part_row rows[MW__PARTS] = {
     [MW__PART_DOWN] = {OF(down), "ffn_down", WIDTH, HIDDEN, OF_EVERY},
     [MW__PART_AFTER_MLP] = {OF(after_mlp), "post_ffw_norm", NONE, WIDTH, OF_NORM},
     [MW__PART_LAST_NORM] = {OF(last_norm), "output_norm", NONE, WIDTH, OF_NORM},
+    [MW__PART_POOLER] = {OF(pooler), NULL, WIDTH, WIDTH, OF_EVERY},
+    [MW__PART_HEAD_PRODUCT] = {OF(head_product), NULL, WIDTH, WIDTH, OF_EVERY},
+    [MW__PART_HEAD_NORM] = {OF(head_norm), NULL, NONE, WIDTH, OF_NORM},
+    [MW__PART_HEAD_BIAS] = {OF(head_bias), NULL, NONE, WORDS, NEVER},
     [MW__PART_HEAD] = {OF(head), "output", WORDS, WIDTH, NEVER},
 };
 
-static bool is_of_layer(mw__pretrained_part part) { return part > MW__PART_PLACES && part < MW__PART_LAST_NORM; }
-
-static bool is_table(mw__pretrained_part part)
+static bool is_of_layer(mw__pretrained_part part)
 {
-    return part == MW__PART_WORDS || part == MW__PART_PLACES || part == MW__PART_HEAD;
+    return part >= MW__PART_BEFORE_ATTENTION && part <= MW__PART_AFTER_MLP;
 }
+
+static bool is_table(mw__pretrained_part part) { return part <= MW__PART_TYPES || part == MW__PART_HEAD; }
+
+/* Families have the whole name of these. */
+static bool has_whole_name(mw__pretrained_part part) { return is_table(part) || part == MW__PART_HEAD_BIAS; }
 
 static int64_t extent_of(const mw_text_config *c, extent e)
 {
     const int64_t wide = c->heads * c->head_width, narrow = c->kv_heads * c->head_width;
-    const int64_t extents[] = {1,    c->words, c->positions,     c->width, c->hidden, c->head_width,
-                               wide, narrow,   wide + 2 * narrow};
+    const int64_t extents[] = {1,         c->words,      c->positions, c->types, c->width,
+                               c->hidden, c->head_width, wide,         narrow,   wide + 2 * narrow};
     return extents[e];
 }
 
@@ -72,7 +81,21 @@ static const char *part_name(const listing *l, mw__pretrained_part part)
 
 static bool has_part(const listing *l, mw__pretrained_part part)
 {
-    return part_name(l, part) != NULL && !(part == MW__PART_HEAD && l->config->tied);
+    const bool of_head = part > MW__PART_POOLER && l->family->encoder;
+    if (part_name(l, part) == NULL || (part == MW__PART_HEAD && l->config->tied))
+        return false;
+    return of_head ? l->config->word_head : part != MW__PART_POOLER || l->config->pooler;
+}
+
+/* The name in GGUF; where norms are of sums they have others. */
+static const char *gguf_name(const listing *l, mw__pretrained_part part)
+{
+    if (!l->family->sums_normed)
+        return rows[part].gguf;
+    return part == MW__PART_AFTER_ATTENTION ? "attn_output_norm"
+           : part == MW__PART_AFTER_MLP     ? "layer_output_norm"
+           : part == MW__PART_HEAD          ? NULL
+                                            : rows[part].gguf;
 }
 
 static bool has_bias(const listing *l, mw__pretrained_part part)
@@ -98,12 +121,14 @@ static void name_weight(listing *l, mw__pretrained_weight *w)
     char layer[64], name[200];
     put_layer(layer, l->family->layer, w->layer);
     snprintf(name, sizeof name, "%s%s%s", layer, part_name(l, w->part),
-             is_table(w->part) ? ""
-             : w->bias         ? ".bias"
-                               : ".weight");
+             has_whole_name(w->part) ? ""
+             : w->bias               ? ".bias"
+                                     : ".weight");
     w->name = mw__arena_keep(l->arena, name, l->err);
+    if (gguf_name(l, w->part) == NULL)
+        return;
     put_layer(layer, "blk.%d.", w->layer);
-    snprintf(name, sizeof name, "%s%s%s", layer, rows[w->part].gguf, w->bias ? ".bias" : ".weight");
+    snprintf(name, sizeof name, "%s%s%s", layer, gguf_name(l, w->part), w->bias ? ".bias" : ".weight");
     w->gguf = mw__arena_keep(l->arena, name, l->err);
 }
 

@@ -13,6 +13,8 @@
 typedef enum mw__pretrained_part {
     MW__PART_WORDS,
     MW__PART_PLACES,
+    MW__PART_TYPES,
+    MW__PART_WORDS_NORM,
     MW__PART_BEFORE_ATTENTION,
     MW__PART_JOINED,
     MW__PART_QUERY,
@@ -28,13 +30,17 @@ typedef enum mw__pretrained_part {
     MW__PART_DOWN,
     MW__PART_AFTER_MLP,
     MW__PART_LAST_NORM,
+    MW__PART_POOLER,
+    MW__PART_HEAD_PRODUCT,
+    MW__PART_HEAD_NORM,
+    MW__PART_HEAD_BIAS,
     MW__PART_HEAD,
     MW__PARTS
 } mw__pretrained_part;
 
 typedef struct mw__pretrained_weight {
     const char *name; /* as the family's own files have it */
-    const char *gguf; /* in GGUF */
+    const char *gguf; /* in GGUF; NULL: it has no place there */
     mw__pretrained_part part;
     int layer; /* -1: of the network */
     bool bias;
@@ -86,12 +92,19 @@ extern const mw__pretrained_form mw__pretrained_folder, mw__pretrained_gguf, mw_
 mw_status mw__pretrained_open(mw__pretrained *p, const char *path, mw_error *err);
 void mw__pretrained_deinit(mw__pretrained *p);
 mw_status mw__pretrained_read(mw__pretrained *p, size_t weight, float *out, mw_error *err);
+/* Whether a graph may do without a weight, and this program does: pooler and head of an encoder. */
+bool mw__pretrained_is_left_out(const mw__pretrained *p, size_t weight, const mw_program *program);
 /* All of them into the parameters of a program. */
 mw_status mw__pretrained_load(mw__pretrained *p, mw_program *program, mw_error *err);
 /* The tokenizer that belongs to it: of the folder, of the file itself, or beside it. NULL with err set. */
 mw_tokenizer *mw__pretrained_tokenizer(const char *path, mw_error *err);
-/* A name that a folder has for a weight: GPT-2's files have the name of the whole in front, or not. NULL = none. */
+/* A name that a folder has for a weight: files of GPT-2 and BERT have the name of the whole in front, or not, and old
+ * ones of BERT call the parts of a norm gamma and beta. NULL = none. */
 const mw_tensor_info *mw__pretrained_stored(const mw_tensors *tensors, const char *name);
+/* The weight that a tensor of files is, whichever of these names it has; NULL = none. */
+const mw__pretrained_weight *mw__pretrained_named(const mw__pretrained *p, const char *stored);
+/* Which ends the weights of an encoder have: they are not in every folder of one configuration. */
+void mw__pretrained_take_ends(const mw_tensors *tensors, mw_text_config *config);
 
 /* config.json of a configuration; dtype: of the weights. */
 struct mw__text;

@@ -82,11 +82,7 @@ static mw_status put_other(folder_saving *f, const mw_tensor_info *info, mw_tens
 /* The weight that a tensor of the source is; -1 = none. A head that is tied is the table of words. */
 static int64_t weight_of(const mw__pretrained *p, const char *name)
 {
-    const char *bare = mw__string_begins(name, "transformer.") ? name + 12 : name;
-    const mw__family *family = mw__language_family(p->config.family);
-    if (p->config.tied && strcmp(bare, family->head) == 0)
-        bare = family->words;
-    const mw__pretrained_weight *found = mw__pretrained_find(p->weights, p->count, bare);
+    const mw__pretrained_weight *found = mw__pretrained_named(p, name);
     return found != NULL ? found - p->weights : -1;
 }
 

@@ -47,16 +47,10 @@ static mw_status read_adapter(const char *path, double *out_scale, mw_error *err
 /* The index of the weight that a name is for; -1 = none. */
 static int64_t weight_of(const mw__pretrained *source, const char *name)
 {
-    const char *const prefixes[] = {"", "transformer.", "base_model.model.", "base_model.model.transformer."};
-    for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes; i++) {
-        const size_t length = strlen(prefixes[i]);
-        const mw__pretrained_weight *found = strncmp(name, prefixes[i], length) == 0
-                                                 ? mw__pretrained_find(source->weights, source->count, name + length)
-                                                 : NULL;
-        if (found != NULL)
-            return found - source->weights;
-    }
-    return -1;
+    static const char of_adapters[] = "base_model.model.";
+    const char *own = mw__string_begins(name, of_adapters) ? name + sizeof of_adapters - 1 : name;
+    const mw__pretrained_weight *found = mw__pretrained_named(source, own);
+    return found != NULL ? found - source->weights : -1;
 }
 
 /* "fc1.lora_A.weight" -> "fc1.weight"; false if it is no factor. */

@@ -38,7 +38,8 @@ mw_status mw_text_load_weights(mw_trainer *trainer, const char *source, mw_error
         return mw__fail(err, MW_ERROR_ARGUMENT, "weights of a text model: no path");
     mw_status status = mw__pretrained_open(&p, source, err);
     for (size_t i = 0; status == MW_OK && i < p.count; i++)
-        status = load_weight(&p, i, trainer, err);
+        if (!mw__pretrained_is_left_out(&p, i, mw_trainer_program(trainer)))
+            status = load_weight(&p, i, trainer, err);
     mw__pretrained_deinit(&p);
     return status;
 }
