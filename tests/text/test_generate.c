@@ -41,7 +41,7 @@ static void write_tokenizer(void)
     CHECK_OK(err);
 }
 
-static mw_text_model *open_model(const char *family, mw_error *err)
+static mw_text_model *open_on(const char *family, mw_device device, mw_error *err)
 {
     char path[600];
     snprintf(path, sizeof path, MW_TESTS_DIR "/text/models/%s/config.json", family);
@@ -50,21 +50,24 @@ static mw_text_model *open_model(const char *family, mw_error *err)
     copy_file(path, "model.safetensors");
     write_tokenizer();
     mw_text_model_options options = mw_text_model_defaults();
-    const mw_compile_options compile = engine_options(MW_DEVICE_CPU, 1);
+    const mw_compile_options compile = engine_options(device, 1);
     options.compile = &compile;
     return mw_text_model_open(".", &options, err);
 }
 
+static mw_text_model *open_model(const char *family, mw_error *err) { return open_on(family, MW_DEVICE_CPU, err); }
+
 /* ---- greedy ---- */
 
 /* The likeliest token after these, by the network without a cache. */
-static int32_t likeliest_after(const mw_text_config *config, const int32_t *tokens, int64_t count, mw_error *err)
+static int32_t likeliest_after(const mw_text_config *config, const int32_t *tokens, int64_t count, mw_device device,
+                               mw_error *err)
 {
     static float logits[64 * WORDS];
     mw_text_graph_options o = mw_text_graph_defaults();
     o.tokens = count;
     mw_graph *graph = mw_text_graph(config, &o, err);
-    mw_program *program = graph != NULL ? engine_compile(graph, MW_DEVICE_CPU, 1, err) : NULL;
+    mw_program *program = graph != NULL ? engine_compile(graph, device, 1, err) : NULL;
     mw_program_load_weights(program, ".", NULL, err);
     mw_program_write(program, "tokens", MW_I32, tokens, (size_t)count, err);
     mw_program_run(program, err);
@@ -78,10 +81,10 @@ static int32_t likeliest_after(const mw_text_config *config, const int32_t *toke
     return best;
 }
 
-static void check_greedy(const char *family, const char *prompt)
+static void check_greedy(const char *family, const char *prompt, mw_device device)
 {
     mw_error err = {0};
-    mw_text_model *model = open_model(family, &err);
+    mw_text_model *model = open_on(family, device, &err);
     REQUIRE(CHECK_OK(err));
     mw_generate_options o = mw_generate_defaults();
     char *text = NULL, wanted[64] = "";
@@ -93,7 +96,7 @@ static void check_greedy(const char *family, const char *prompt)
     for (const char *at = prompt; *at != '\0'; at++)
         tokens[count++] = mw_tokenizer_id(mw_text_model_get_tokenizer(model), (char[]){*at, '\0'});
     for (int i = 0; i < 8 && err.status == MW_OK; i++) {
-        tokens[count] = likeliest_after(mw_text_model_get_config(model), tokens, count, &err);
+        tokens[count] = likeliest_after(mw_text_model_get_config(model), tokens, count, device, &err);
         if (tokens[count] == 39)
             break;
         strcat(wanted, mw_tokenizer_text(mw_text_model_get_tokenizer(model), tokens[count++], NULL));
@@ -104,14 +107,16 @@ static void check_greedy(const char *family, const char *prompt)
     mw_text_model_destroy(model);
 }
 
-static void test_greedy_texts_are_those_without_a_cache(void)
+static void test_greedy_texts_are_those_without_a_cache_on_both_devices(void)
 {
     static const char *const families[] = {"gpt2", "llama", "mistral", "qwen2", "qwen3", "gemma2"};
     char folder[512];
     REQUIRE(folder_enter(folder));
     for (size_t i = 0; i < sizeof families / sizeof *families; i++) {
-        check_greedy(families[i], "a");
-        check_greedy(families[i], "hello.world.this.is.a.prompt.of.more.than.a.run"); /* in two runs and more */
+        check_greedy(families[i], "a", MW_DEVICE_CPU);
+        check_greedy(families[i], "abc", MW_DEVICE_ANE);
+        /* in two runs and more */
+        check_greedy(families[i], "hello.world.this.is.a.prompt.of.more.than.a.run", MW_DEVICE_CPU);
     }
     folder_leave(folder);
 }
@@ -319,7 +324,7 @@ static void test_what_came_already_comes_less(void)
 
 int main(void)
 {
-    RUN(test_greedy_texts_are_those_without_a_cache);
+    RUN(test_greedy_texts_are_those_without_a_cache_on_both_devices);
     RUN(test_texts_at_a_time_are_those_alone);
     RUN(test_seeds_stops_and_listeners);
     RUN(test_what_does_not_fit_is_refused);

@@ -122,6 +122,7 @@ typedef struct writing {
     size_t count;
     int64_t longest; /* tokens of a prompt */
     int32_t *tokens; /* [count, tokens of a run] */
+    float *logits;   /* [count, words] */
     mw_error *err;
 } writing;
 
@@ -179,13 +180,14 @@ static mw_status read_prompts(const writing *w, mw_program **last)
 static bool draw_tokens(const writing *w, mw_program *last)
 {
     const size_t words = w->texts[0].sampler.words;
-    const float *logits = mw_program_view(last, "logits", w->err);
     bool goes_on = false;
-    for (size_t i = 0; logits != NULL && i < w->count; i++) {
+    if (mw_program_read(last, "logits", MW_F32, w->logits, w->count * words, w->err) != MW_OK)
+        return false;
+    for (size_t i = 0; i < w->count; i++) {
         written *t = &w->texts[i];
         if (t->ended)
             continue;
-        memcpy(t->sampler.values, logits + i * words, words * sizeof *logits);
+        memcpy(t->sampler.values, w->logits + i * words, words * sizeof *w->logits);
         t->token = mw__sampler_next(&t->sampler, w->options);
         if (take_token(t, t->token) != MW_OK)
             return false;
@@ -260,6 +262,7 @@ static mw_status write_all(writing *w, const char *const *prompts, char **out_te
     enum { MOST_OF_A_RUN = 256 };
     w->texts = mw__alloc(m->allocator, w->count, sizeof *w->texts, w->err);
     w->tokens = mw__alloc(m->allocator, w->count * MOST_OF_A_RUN, sizeof *w->tokens, w->err);
+    w->logits = mw__alloc(m->allocator, w->count, (size_t)m->config.words * sizeof *w->logits, w->err);
     size_t begun = 0;
     for (; begun < w->count && w->err->status == MW_OK; begun++)
         begin_text(w, &w->texts[begun], prompts[begun]);
@@ -271,6 +274,7 @@ static mw_status write_all(writing *w, const char *const *prompts, char **out_te
         end_one(&w->texts[i], &out_texts[i]);
     mw__free(m->allocator, w->texts);
     mw__free(m->allocator, w->tokens);
+    mw__free(m->allocator, w->logits);
     return w->err->status;
 }
 
