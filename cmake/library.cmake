@@ -52,7 +52,7 @@ mw_room(data image table)
 mw_room(inspect)
 mw_room(learn losses scores)
 mw_room(ranks)
-mw_room(text data generate json model net normal pretrained read regex split tokenizer train tune unicode)
+mw_room(text data embed generate json model net normal pretrained read regex split tokenizer train tune unicode)
 mw_room(view)
 # Kernels run tens of times in a step that may take half a microsecond, and nothing that a file or a caller chooses is
 # a length of theirs on the stack: sizes are the planner's. The stack protector costs them 2 % of such a step.

@@ -109,7 +109,8 @@ typedef struct mw_text_model_options {
     size_t struct_size;
     const mw_compile_options *compile; /* NULL = mw_compile_defaults(); what it points to outlives the model */
     int64_t cache;                     /* the most tokens of a text, written ones included; 0 = 1024, or the network's
-                                        * positions if those are fewer */
+                                        * positions if those are fewer; of an encoder what sentence_bert_config.json
+                                        * says, or its positions */
     mw_dtype weights;                  /* of matrices in memory: MW_F32 (default), or MW_F16 in half of it */
     mw_text_tuning tuning;             /* that of the trainer in compile->share.trainer: the model then has its
                                         * weights, as they are at each text, and reads none of the folder */
@@ -159,6 +160,33 @@ MW_API char *mw_text_model_generate(mw_text_model *model, const char *prompt, co
  *  out_texts  [count], each freed with mw_string_free; all NULL on failure */
 MW_API mw_status mw_text_model_generate_each(mw_text_model *model, const char *const *prompts, size_t count,
                                              const mw_generate_options *options, char **out_texts, mw_error *err);
+
+/* ---- embeddings ---- */
+
+/** What becomes of the tokens' hidden states. */
+typedef enum mw_pooling {
+    MW_POOLING_OF_FOLDER, /* as modules.json names it (1_Pooling/config.json), or GGUF; the mean where nothing does */
+    MW_POOLING_MEAN,      /* of all tokens of a text, special ones too */
+    MW_POOLING_CLS        /* that of the first one */
+} mw_pooling;
+
+/** How to embed. Fill with mw_embed_defaults. */
+typedef struct mw_embed_options {
+    size_t struct_size;
+    mw_pooling pooling; /* default MW_POOLING_OF_FOLDER */
+    bool unit;          /* vectors of length 1, also where modules.json has no Normalize; default false */
+} mw_embed_options;
+MW_API mw_embed_options mw_embed_defaults(void);
+
+/** A vector for each text, by an encoder: of vectors of length 1 the sum of products says how near two texts are, in
+ *  [-1, 1]. Texts of about one length pass together; the same text gives the same vector up to rounding.
+ *  texts    [count], NUL-terminated. Beyond the most tokens (`cache`) a text is cut, as sentence-transformers does
+ *  options  NULL = mw_embed_defaults()
+ *  out      [count, width]; not defined on failure
+ *  errors   MW_ERROR_UNSUPPORTED if the model is no encoder; MW_ERROR_ARGUMENT for a text without tokens, or with one
+ *           beyond the table of words */
+MW_API mw_status mw_text_model_embed(mw_text_model *model, const char *const *texts, size_t count,
+                                     const mw_embed_options *options, float *out, mw_error *err);
 
 #ifdef __cplusplus
 }

@@ -45,6 +45,21 @@ void make_generate(world *w, void *out)
     *(mw_generate_options *)out = mw_generate_defaults();
 }
 
+void make_embed(world *w, void *out)
+{
+    (void)w;
+    *(mw_embed_options *)out = mw_embed_defaults();
+}
+
+bool use_embed(world *w, const void *options)
+{
+    float out[16];
+    mw_text_model *model = mw_text_model_open(MW_TESTS_DIR "/text/models/minilm", NULL, &w->err);
+    mw_text_model_embed(model, (const char *const[]){"abc"}, 1, options, out, &w->err);
+    mw_text_model_destroy(model);
+    return w->err.status == MW_OK;
+}
+
 bool use_encode(world *w, const void *options)
 {
     mw_tokens tokens = {0};

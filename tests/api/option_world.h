@@ -34,6 +34,8 @@ void make_text_model(world *w, void *out);
 bool use_text_model(world *w, const void *options);
 void make_generate(world *w, void *out);
 bool use_generate(world *w, const void *options);
+void make_embed(world *w, void *out);
+bool use_embed(world *w, const void *options);
 void make_text_save(world *w, void *out);
 bool use_text_save(world *w, const void *options);
 void make_text_data(world *w, void *out);

@@ -503,6 +503,7 @@ static const struct_row structs[] = {
     ROW(mw_text_model_options, text_model),
     ROW(mw_text_save_options, text_save),
     ROW(mw_generate_options, generate),
+    ROW(mw_embed_options, embed),
     ROW(mw_gradcheck_options, gradcheck),
     ROW(mw_weights_options, load),
     ROW(mw_recurrent_options, recurrent),
@@ -709,6 +710,7 @@ static void test_texts_refuse_options_out_of_range(void)
     FIELD(mw_generate_options, generate, options.temperature = (float)NAN);
     FIELD(mw_generate_options, generate, options.top_p = 1.5F);
     FIELD(mw_generate_options, generate, options.stop_count = 1);
+    FIELD(mw_embed_options, embed, options.pooling = (mw_pooling)3);
     FIELD(mw_text_graph_options, text_graph, options.tuning.rank = -1);
     FIELD(mw_text_graph_options, text_graph, options.tuning.alpha = (float)NAN);
     FIELD(mw_text_graph_options, text_graph, options.tuning.weight_count = 1);

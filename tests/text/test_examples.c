@@ -81,6 +81,30 @@ static void test_examples_write_folders_that_write_texts(void)
     folder_leave(folder);
 }
 
+/* The line that is the question has the cosine 1, up to upper case, and is the first. */
+static void test_the_nearest_line_is_the_one_that_is_asked_for(void)
+{
+    char folder[512], *said = NULL;
+    size_t size = 0;
+    mw_error err = {0};
+    if (!child_can_start(MW_EXAMPLES_BIN_DIR "/embeddings"))
+        SKIP("an emulator runs this test, and no other program");
+    REQUIRE(folder_enter(folder));
+    folder_put("lines.txt", "hide\n\nabcdef\nA bad cab\nfaded\n");
+    const char *command =
+        MW_EXAMPLES_BIN_DIR "/embeddings " MW_TESTS_DIR "/text/models/minilm lines.txt \"a bad CAB\" 2 >said.txt 2>&1";
+    CHECK(system(command) == 0);
+    mw__file_read(NULL, "said.txt", SIZE_MAX, &said, &size, &err);
+    REQUIRE(CHECK_OK(err));
+    check_note(strstr(said, " 1.000  A bad cab\n") == said, __FILE__, __LINE__, "%s", said);
+    size_t lines = 0;
+    for (const char *at = said; *at != '\0'; at++)
+        lines += *at == '\n';
+    CHECK_INT(lines, 2);
+    mw__free(mw__allocator_default(), said);
+    folder_leave(folder);
+}
+
 int main(void)
 {
     if (access(MW_EXAMPLES_BIN_DIR "/stories", X_OK) != 0) {
@@ -88,5 +112,6 @@ int main(void)
         return 0;
     }
     RUN(test_examples_write_folders_that_write_texts);
+    RUN(test_the_nearest_line_is_the_one_that_is_asked_for);
     return check_finish();
 }

@@ -222,6 +222,12 @@ class mw_fit_end(IntEnum):
     MW_FIT_FAILED = 3
 
 
+class mw_pooling(IntEnum):
+    MW_POOLING_OF_FOLDER = 0
+    MW_POOLING_MEAN = 1
+    MW_POOLING_CLS = 2
+
+
 class mw_operation_gradient(IntEnum):
     MW_GRADIENT_NONE = 0
     MW_GRADIENT_ZERO = 1
@@ -430,6 +436,7 @@ mw_text_tuning = _struct("mw_text_tuning")
 mw_text_graph_options = _struct("mw_text_graph_options")
 mw_text_model_options = _struct("mw_text_model_options")
 mw_generate_options = _struct("mw_generate_options")
+mw_embed_options = _struct("mw_embed_options")
 mw_text_save_options = _struct("mw_text_save_options")
 mw_operation = _struct("mw_operation")
 mw_operation_argument = _struct("mw_operation_argument")
@@ -791,6 +798,7 @@ mw_text_config._fields_ = [
     ("positions", c_int64), ("norm_epsilon", c_float), ("rope_theta", c_double), ("rope_factor", c_double),
     ("rope_low", c_double), ("rope_high", c_double), ("rope_original", c_double), ("tied", c_bool),
     ("score_softcap", c_double), ("logit_softcap", c_double), ("query_scale", c_double), ("window", c_int64),
+    ("types", c_int64), ("pooler", c_bool), ("word_head", c_bool),
 ]
 mw_text_tuning._fields_ = [
     ("rank", c_int), ("alpha", c_float), ("weights", POINTER(c_char_p)), ("weight_count", c_size_t),
@@ -809,6 +817,7 @@ mw_generate_options._fields_ = [
     ("stops", POINTER(c_char_p)), ("stop_count", c_size_t), ("token", CFUNCTYPE(c_bool, c_void_p, c_char_p)),
     ("user", c_void_p),
 ]
+mw_embed_options._fields_ = [("struct_size", c_size_t), ("pooling", c_int), ("unit", c_bool)]
 mw_text_save_options._fields_ = [
     ("struct_size", c_size_t), ("type", c_char_p), ("trained", c_char_p), ("version", c_int),
     ("cache", c_int64), ("check_only", c_bool),
@@ -1400,6 +1409,11 @@ FUNCTIONS = {
     "mw_text_model_generate_each": (c_int, [
         ("model", POINTER(mw_text_model)), ("prompts", POINTER(c_char_p)), ("count", c_size_t),
         ("options", POINTER(mw_generate_options)), ("out_texts", POINTER(c_char_p)), ("err", POINTER(mw_error)),
+    ]),
+    "mw_embed_defaults": (mw_embed_options, []),
+    "mw_text_model_embed": (c_int, [
+        ("model", POINTER(mw_text_model)), ("texts", POINTER(c_char_p)), ("count", c_size_t),
+        ("options", POINTER(mw_embed_options)), ("out", POINTER(c_float)), ("err", POINTER(mw_error)),
     ]),
     "mw_text_save_defaults": (mw_text_save_options, []),
     "mw_text_save": (c_int, [

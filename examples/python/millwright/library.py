@@ -63,7 +63,8 @@ class Loaded:
 
     def lacks(self, name):
         """Whether a function is of the library that may be missing."""
-        return self.without_text is not None and name.startswith(("mw_text", "mw_token", "mw_encode", "mw_generate"))
+        prefixes = ("mw_text", "mw_token", "mw_encode", "mw_generate", "mw_embed_")
+        return self.without_text is not None and name.startswith(prefixes)
 
     def library_of(self, name):
         return next((one for one in self.libraries if hasattr(one, name)), self.core)

@@ -1,13 +1,15 @@
-"""Language models: tokenizers, models that write, and fine-tuning on a text.
+"""Language models: tokenizers, models that write, encoders, and fine-tuning on a text.
 
     model = mw.text.Model("SmolLM2-135M")
     print(model.generate("Once upon a time", tokens=100, seed=1))
+    vectors = mw.text.Model("all-MiniLM-L6-v2").embed(["one text", "another"])
     mw.text.finetune("SmolLM2-135M", "notes.txt", "tuned", lora=8, epochs=3)"""
 import ctypes
 import math
 import os
 
 from . import abi
+from .arrays import Array, DType
 from .graph import Graph
 from .library import Callbacks, Error, Handle, Status, checked, fill, library, text_of
 from .trainer import Trainer, optim
@@ -81,6 +83,18 @@ class Model(Handle):
                 kind = dict(abi.mw_generate_options._fields_)["token"]
                 filled.token = calls.add(kind, lambda _, part: on_text(text_of(part)) is not False, False)
             return _taken(checked("mw_text_model_generate", self, prompt.encode(), ctypes.byref(filled)))
+
+
+    def embed(self, texts, **options):
+        """A vector for each of a list of texts, by an encoder: an Array of F32, [count, width]. Options are the fields of
+        mw_embed_options: pooling, unit."""
+        texts = list(texts)
+        filled = fill(library.mw_embed_defaults(), options, [], "embed")
+        listed = (ctypes.c_char_p * len(texts))(*(text.encode() for text in texts))
+        made = Array((len(texts), library.mw_text_model_get_config(self).contents.width), DType.MW_F32)
+        out = ctypes.cast(made.data, ctypes.POINTER(ctypes.c_float))
+        checked("mw_text_model_embed", self, listed, len(texts), ctypes.byref(filled), out)
+        return made
 
 
 class Data(Handle):

@@ -3,6 +3,7 @@
 #define MW__TEXT_GENERATE_GENERATE_H
 
 #include "base/memory/alloc.h"
+#include "text/embed/embed.h"
 
 #include <millwright/text_model.h>
 
@@ -24,6 +25,7 @@ struct mw_text_model {
     mw_text_tuning tuning;
     int64_t cache;
     mw__generation_programs one, several; /* several: of the newest number of texts */
+    mw__embedder embedder;                /* of an encoder, which has nothing of the above but the first three */
 };
 
 /* The programs for so many texts, made if need be; NULL with err set on failure. */

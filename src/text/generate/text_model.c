@@ -1,7 +1,6 @@
 /* A model from its folder. Its programs share the weights, and those for as many texts the cache: some read prompts, a
  * number of tokens in a run, another writes one token after the other. */
 #include "text/generate/generate.h"
-#include "text/pretrained/pretrained.h"
 
 #include "base/memory/live.h"
 #include "base/text/error.h"
@@ -115,8 +114,10 @@ static mw_status open_parts(mw_text_model *m, const char *path, const mw_text_mo
         m->tokenizer = mw__pretrained_tokenizer(path, err);
         status = err->status;
     }
+    const mw__embedder_options own = {.config = &m->config, .tokenizer = m->tokenizer, .model = o};
     if (status == MW_OK)
-        status = open_programs(m, &files, o, err);
+        status = mw__language_family(m->config.family)->encoder ? mw__embedder_open(&m->embedder, &files, &own, err)
+                                                                : open_programs(m, &files, o, err);
     mw__pretrained_deinit(&files);
     return status;
 }
@@ -125,6 +126,7 @@ static void free_model(mw_text_model *model)
 {
     free_programs(&model->several);
     free_programs(&model->one);
+    mw__embedder_deinit(&model->embedder);
     mw_tokenizer_destroy(model->tokenizer);
     mw__free(model->allocator, model);
 }
@@ -164,6 +166,38 @@ void mw_text_model_destroy(mw_text_model *model)
     if (model != NULL && mw__live_remove(model, MW__LIVE_TEXT_MODEL, __func__))
         free_model(model);
 }
+
+/* ---- embeddings ---- */
+
+mw_embed_options mw_embed_defaults(void)
+{
+    return (mw_embed_options){.struct_size = sizeof(mw_embed_options), .pooling = MW_POOLING_OF_FOLDER};
+}
+
+mw_status mw_text_model_embed(mw_text_model *model, const char *const *texts, size_t count,
+                              const mw_embed_options *options, float *out, mw_error *err)
+{
+    mw_error own = {0};
+    if (mw__skips(err))
+        return err->status;
+    err = err != NULL ? err : &own;
+    const mw_embed_options o = options != NULL ? *options : mw_embed_defaults();
+    MW_TRY(mw__live_check(model, MW__LIVE_TEXT_MODEL, __func__, err));
+    if (!mw__language_family(model->config.family)->encoder)
+        return mw__fail(err, MW_ERROR_UNSUPPORTED,
+                        "embeddings: %s is no encoder; bert is, and with it MiniLM and others of its form",
+                        model->config.family);
+    if (o.struct_size != sizeof o || o.pooling < MW_POOLING_OF_FOLDER || o.pooling > MW_POOLING_CLS)
+        return mw__fail(err, MW_ERROR_ARGUMENT, "embeddings: options are made with mw_embed_defaults; pooling is %d",
+                        (int)o.pooling);
+    if (count == 0)
+        return MW_OK;
+    if (texts == NULL || out == NULL)
+        return mw__fail(err, MW_ERROR_ARGUMENT, "embeddings: no %s", texts == NULL ? "texts" : "place for vectors");
+    return mw__embedder_run(&model->embedder, texts, count, &o, out, err);
+}
+
+/* ---- what a model has ---- */
 
 const mw_text_config *mw_text_model_get_config(const mw_text_model *model)
 {

@@ -4,8 +4,10 @@ import re
 import struct
 
 from cases import APART, CASES, Const, In
-from frame import check, mw, need_numpy, numpy, raises
+from frame import ROOT, check, mw, need_numpy, numpy, raises
 from millwright import arrays
+
+MODELS = ROOT / "tests" / "text" / "models"
 
 
 def given(graph, value, feeds):
@@ -270,3 +272,17 @@ def test_arrays_without_numpy():
     raises(IndexError, lambda: half[2])
     raises(TypeError, lambda: float(half), "4 elements")
     check([row.tolist() for row in half] == half.tolist(), "one after the other")
+
+
+def test_texts_become_vectors():
+    model = mw.text.Model(MODELS / "minilm")
+    texts = ["a bad cab", "Bad CAB", "A bad cab"]
+    made = model.embed(texts)
+    check(made.shape == (3, 16), "a vector for each")
+    near = [sum(a * b for a, b in zip(made[0].tolist(), row.tolist())) for row in made]
+    check(abs(near[0] - 1) < 1e-5 and abs(near[2] - 1) < 1e-5 and near[1] < 0.99, "the same text is the nearest")
+    first = model.embed(texts, pooling=mw.abi.mw_pooling.MW_POOLING_CLS)
+    check(first.tolist() != made.tolist(), "another pooling")
+    check(model.embed([]).tolist() == [], "no texts")
+    raises(mw.Error, lambda: mw.text.Model(MODELS / "llama").embed(texts), "no encoder")
+    raises(mw.Error, lambda: model.generate("a"), "encoder")
