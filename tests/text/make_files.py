@@ -94,6 +94,11 @@ STEMS = {
     "self_attn.q_norm": "attn_q_norm", "self_attn.k_norm": "attn_k_norm", "mlp.gate_proj": "ffn_gate",
     "mlp.up_proj": "ffn_up", "mlp.down_proj": "ffn_down", "ln_1": "attn_norm", "ln_2": "ffn_norm",
     "attn.c_attn": "attn_qkv", "attn.c_proj": "attn_output", "mlp.c_fc": "ffn_up", "mlp.c_proj": "ffn_down",
+    "embeddings.word_embeddings": "token_embd", "embeddings.position_embeddings": "position_embd",
+    "embeddings.token_type_embeddings": "token_types", "embeddings.LayerNorm": "token_embd_norm",
+    "attention.self.query": "attn_q", "attention.self.key": "attn_k", "attention.self.value": "attn_v",
+    "attention.output.dense": "attn_output", "attention.output.LayerNorm": "attn_output_norm",
+    "intermediate.dense": "ffn_up", "output.dense": "ffn_down", "output.LayerNorm": "layer_output_norm",
 }
 
 
@@ -103,6 +108,8 @@ def stem_of(name, gemma):
     body = parts[:-1]
     layer = ""
     if body[:2] == ["model", "layers"]:
+        layer, body = f"blk.{body[2]}.", body[3:]
+    elif body[:2] == ["encoder", "layer"]:
         layer, body = f"blk.{body[2]}.", body[3:]
     elif body[0] == "h":
         layer, body = f"blk.{body[1]}.", body[2:]
@@ -153,6 +160,9 @@ def keys_of(config):
              (a + ".attention.head_count", U32, heads)]
     if family == "gpt2":
         return pairs + [(a + ".attention.layer_norm_epsilon", F32, config["layer_norm_epsilon"])]
+    if family == "bert":
+        return pairs + [(a + ".attention.layer_norm_epsilon", F32, config["layer_norm_eps"]),
+                        (a + ".attention.causal", BOOL, False), (a + ".pooling_type", U32, 1)]
     pairs += [(a + ".attention.head_count_kv", U32, config["num_key_value_heads"]),
               (a + ".attention.layer_norm_rms_epsilon", F32, config["rms_norm_eps"]),
               (a + ".rope.freq_base", F32, config["rope_theta"])]
@@ -357,6 +367,45 @@ def put_sentencepiece(out, vectors, name):
     write_gguf(os.path.join(out, name + ".vocabulary.gguf"), pairs + special_pairs({}), {})
 
 
+def put_unigram(out, vectors, name):
+    """As llama.cpp's converter of T5 has it, with the normalizer of the file."""
+    with open(os.path.join(vectors, name + ".model"), "rb") as f:
+        parts = list(fields(f.read()))
+    pieces = [dict(fields(value)) for number, value in parts if number == 1]
+    normal = [dict(fields(value)) for number, value in parts if number == 3][0]
+    pairs = [("general.architecture", STRING, "t5"), ("tokenizer.ggml.model", STRING, "t5"),
+             ("tokenizer.ggml.pre", STRING, "default"),
+             ("tokenizer.ggml.tokens", STRING, [p[1] for p in pieces]),
+             ("tokenizer.ggml.scores", F32, [p.get(2, 0.0) for p in pieces]),
+             ("tokenizer.ggml.token_type", I32, [p.get(3, 1) for p in pieces]),
+             ("tokenizer.ggml.add_space_prefix", BOOL, bool(normal.get(3, 1))),
+             ("tokenizer.ggml.remove_extra_whitespaces", BOOL, bool(normal.get(4, 1))),
+             ("tokenizer.ggml.add_eos_token", BOOL, False)]
+    if normal.get(2):
+        pairs.append(("tokenizer.ggml.precompiled_charsmap", U8, list(normal[2])))
+    write_gguf(os.path.join(out, name + ".vocabulary.gguf"), pairs, {})
+
+
+def put_word_piece(out, vectors, name):
+    """What begins a word has the mark, what does not has lost its "##"."""
+    with open(os.path.join(vectors, name + ".json"), encoding="utf-8") as f:
+        file = json.load(f)
+    tokens = sorted(file["model"]["vocab"], key=file["model"]["vocab"].get)
+    special = [t["content"] for t in file["added_tokens"]]
+
+    def marked(text):
+        if text.startswith("[") and text.endswith("]"):
+            return text
+        return text[2:] if text.startswith("##") else "\u2581" + text
+
+    ids = {"unknown": 1, "cls": 2, "bos": 2, "seperator": 3, "padding": 0, "mask": 4}
+    pairs = [("general.architecture", STRING, "bert"), ("tokenizer.ggml.model", STRING, "bert"),
+             ("tokenizer.ggml.pre", STRING, "jina-v2-en"), ("tokenizer.ggml.token_type_count", U32, 2),
+             ("tokenizer.ggml.tokens", STRING, [marked(t) for t in tokens]),
+             ("tokenizer.ggml.token_type", I32, [3 if t in special else 1 for t in tokens])]
+    write_gguf(os.path.join(out, name + ".vocabulary.gguf"), pairs + special_pairs(ids), {})
+
+
 def main():
     out, models, vectors = sys.argv[1:4]
     os.makedirs(out, exist_ok=True)
@@ -364,6 +413,11 @@ def main():
     expected = {}
     for name in forms.FORMS:
         config, weights = read_folder(os.path.join(models, name))
+        if name == "minilm":  # its pooler has no place
+            write_gguf(os.path.join(out, "minilm.gguf"), keys_of(config),
+                       {stem_of(key, False): (value, "F32") for key, value in weights.items() if "pooler" not in key})
+        if config["model_type"] == "bert":
+            continue
         put_gguf_model(out, name, config, weights, "F16" if name == "mistral" else "F32", expected)
         if name == "gpt2":
             put_llmc(out, "gpt2_v3", config, weights, 3, expected)
@@ -385,6 +439,8 @@ def main():
     put_byte_pairs(out, vectors, "qwen2", "qwen2", {})
     put_byte_pairs(out, vectors, "llama3", "llama-bpe", {"bos": 956})
     put_sentencepiece(out, vectors, "spm_bpe")
+    put_unigram(out, vectors, "spm_unigram")
+    put_word_piece(out, vectors, "bert")
 
 
 if __name__ == "__main__":

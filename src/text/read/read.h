@@ -37,6 +37,9 @@ bool mw__read_spelled_bytes(const char *piece, size_t size, char *out, size_t *o
 uint32_t mw__read_spelling(unsigned char byte);
 /* The name that GGUF has for how a tokenizer of bytes cuts words; NULL = none. */
 const char *mw__read_gguf_cut(const mw_tokenizer *t);
+/* What BERT does around its pieces: cleans, sets ideographs and punctuation apart, and decodes; accents and case may
+ * go. */
+mw_status mw__read_add_bert_steps(mw_tokenizer *t, bool strips, bool lower, mw_error *err);
 /* A merge of two pieces as files spell them. */
 mw_status mw__read_merge(mw_tokenizer *t, const char *left, size_t left_size, const char *right, size_t right_size,
                          int32_t rank, mw_error *err);

@@ -90,20 +90,32 @@ static mw_status add_special_line(mw_tokenizer *t, const char *name, mw_error *e
     return mw__tokenizer_add_token(t, (mw__added){.text = name, .size = strlen(name), .id = id, .special = true}, err);
 }
 
-static mw_status finish_lines(mw_tokenizer *t, mw_error *err)
+mw_status mw__read_add_bert_steps(mw_tokenizer *t, bool strips, bool lower, mw_error *err)
 {
-    static const char *const specials[] = {"[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"};
-    const mw__normal_kind steps[] = {MW__NORMAL_CLEAN, MW__NORMAL_CJK, MW__NORMAL_NFD, MW__NORMAL_STRIP_ACCENTS,
-                                     MW__NORMAL_LOWERCASE};
-    for (size_t i = 0; i < sizeof specials / sizeof *specials; i++)
-        MW_TRY(add_special_line(t, specials[i], err));
+    const struct {
+        mw__normal_kind kind;
+        bool on;
+    } steps[] = {{MW__NORMAL_CLEAN, true},
+                 {MW__NORMAL_CJK, true},
+                 {MW__NORMAL_NFD, strips},
+                 {MW__NORMAL_STRIP_ACCENTS, strips},
+                 {MW__NORMAL_LOWERCASE, lower}};
     for (size_t i = 0; i < sizeof steps / sizeof *steps; i++)
-        MW_TRY(mw__read_add_normal(t, (mw__normal_step){.kind = steps[i]}, err));
+        if (steps[i].on)
+            MW_TRY(mw__read_add_normal(t, (mw__normal_step){.kind = steps[i].kind}, err));
     MW_TRY(mw__read_add_split(t, (mw__split_step){.kind = MW__SPLIT_WHITESPACE_SPLIT, .behavior = MW__SPLIT_REMOVED},
                               err));
     MW_TRY(mw__read_add_split(t, (mw__split_step){.kind = MW__SPLIT_PUNCTUATION, .behavior = MW__SPLIT_ISOLATED}, err));
     MW_TRY(mw__read_add_decode(t, (mw__decode_step){.kind = MW__DECODE_WORDPIECE, .from = "##", .to = ""}, err));
-    MW_TRY(mw__read_add_decode(t, (mw__decode_step){.kind = MW__DECODE_CLEANUP, .from = "", .to = ""}, err));
+    return mw__read_add_decode(t, (mw__decode_step){.kind = MW__DECODE_CLEANUP, .from = "", .to = ""}, err);
+}
+
+static mw_status finish_lines(mw_tokenizer *t, mw_error *err)
+{
+    static const char *const specials[] = {"[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"};
+    for (size_t i = 0; i < sizeof specials / sizeof *specials; i++)
+        MW_TRY(add_special_line(t, specials[i], err));
+    MW_TRY(mw__read_add_bert_steps(t, true, true, err));
     t->model.unknown = mw__vocabulary_find(&t->model.vocabulary, "[UNK]", 5);
     const int32_t first = mw__vocabulary_find(&t->model.vocabulary, "[CLS]", 5);
     const int32_t last = mw__vocabulary_find(&t->model.vocabulary, "[SEP]", 5);
