@@ -25,6 +25,7 @@ static const struct {
     {"qwen2", "vectors/qwen2.json", "tokenizer.json"},
     {"qwen3", "vectors/qwen2.json", "tokenizer.json"},
     {"gemma2", "files/spm_bpe.vocabulary.gguf", "tokenizer.gguf"},
+    {"bert", "files/bert.vocabulary.gguf", "tokenizer.gguf"},
 };
 enum { ROWS = sizeof rows / sizeof *rows };
 
@@ -37,7 +38,7 @@ static mw_text_config config_of(const char *family)
     c.layers = 2;
     c.width = 32;
     c.heads = 4;
-    c.kv_heads = gpt2 ? 4 : 2;
+    c.kv_heads = gpt2 || strcmp(family, "bert") == 0 ? 4 : 2;
     c.head_width = 8;
     c.hidden = gpt2 ? 128 : 64;
     c.words = WORDS;

@@ -6,16 +6,6 @@
 
 #include <millwright/text_model.h>
 
-/* What sentence-transformers has beside the weights, or GGUF in its keys. */
-typedef struct mw__embedder_form {
-    mw_pooling pooling; /* MW_POOLING_MEAN or MW_POOLING_CLS */
-    bool unit;          /* vectors of length 1 */
-    int64_t most;       /* tokens of a text; 0 = it does not say */
-} mw__embedder_form;
-
-/* Of a folder or a .gguf. MW_ERROR_UNSUPPORTED, by name, for modules and kinds of pooling that are not built. */
-mw_status mw__embedder_read_form(const mw__pretrained *files, mw__embedder_form *out, mw_error *err);
-
 enum { MW__EMBEDDER_LENGTHS = 13, MW__EMBEDDER_BATCHES = 6 };
 
 typedef struct mw__embedder {
@@ -24,7 +14,7 @@ typedef struct mw__embedder {
     mw_compile_options compile;
     mw_dtype weights;
     mw_text_tuning tuning;
-    mw__embedder_form form;
+    mw__pretrained_sentence form;
     int64_t most; /* tokens of a text */
     /* For 16, 32, .. tokens of 1, 2, 4, .. texts, made when they are needed first; they share the weights of the first
      * one. NULL until then. */

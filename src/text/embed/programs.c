@@ -72,7 +72,7 @@ mw_status mw__embedder_open(mw__embedder *e, mw__pretrained *files, const mw__em
     *e = (mw__embedder){.config = o->config, .tokenizer = o->tokenizer, .weights = o->model->weights};
     e->compile = o->model->compile != NULL ? *o->model->compile : mw_compile_defaults();
     e->tuning = o->model->tuning;
-    MW_TRY(mw__embedder_read_form(files, &e->form, err));
+    MW_TRY(mw__pretrained_read_sentence(files, &e->form, err));
     MW_TRY(take_most(e, o->model->cache, err));
     const mw__embedder_group first = mw__embedder_group_for(e, 1, 1);
     mw_program *program = mw__embedder_program(e, &first, err);

@@ -44,5 +44,7 @@ void mw__normalizer_regex(const mw__normal_step *step, const mw__aligned *in, mw
 /* The table of a SentencePiece model: a double array of prefixes, and the texts that they become.
  *  data  kept as it is; lives as long as the map */
 const struct mw__charsmap *mw__normalizer_read_charsmap(mw__arena *arena, const char *data, size_t size, mw_error *err);
+/* What it was read from. */
+const char *mw__normalizer_charsmap_data(const struct mw__charsmap *map, size_t *size);
 
 #endif

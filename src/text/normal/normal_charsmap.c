@@ -27,6 +27,12 @@ const struct mw__charsmap *mw__normalizer_read_charsmap(mw__arena *arena, const 
     return map;
 }
 
+const char *mw__normalizer_charsmap_data(const struct mw__charsmap *map, size_t *size)
+{
+    *size = 4 + 4 * map->unit_count + map->text_size;
+    return map->units - 4;
+}
+
 static uint32_t unit_at(const struct mw__charsmap *map, size_t at)
 {
     return at < map->unit_count ? mw__bytes_u32((const unsigned char *)map->units + 4 * at) : 0;

@@ -158,7 +158,11 @@ static mw_status take_types(const gguf_keys *k, mw_text_config *c)
     if (table == NULL || table->shape.rank != 2 || table->shape.dim[0] < 1)
         return mw__fail(k->err, MW_ERROR_FORMAT, "the file has no table \"token_types.weight\" of kinds of tokens");
     c->types = table->shape.dim[0];
-    return MW_OK;
+    const char *causal = find_key(k, "attention.causal");
+    if (causal == NULL || strcmp(causal, "false") == 0)
+        return MW_OK;
+    return mw__fail(k->err, MW_ERROR_UNSUPPORTED, "%s.attention.causal is %.20s; %s looks at whole texts",
+                    k->architecture, causal, c->family);
 }
 
 static mw_status take_rest(const gguf_keys *k, mw_text_config *c)

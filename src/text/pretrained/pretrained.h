@@ -106,6 +106,16 @@ const mw__pretrained_weight *mw__pretrained_named(const mw__pretrained *p, const
 /* Which ends the weights of an encoder have: they are not in every folder of one configuration. */
 void mw__pretrained_take_ends(const mw_tensors *tensors, mw_text_config *config);
 
+/* What sentence-transformers has beside the weights, or GGUF in its keys. */
+typedef struct mw__pretrained_sentence {
+    mw_pooling pooling; /* MW_POOLING_MEAN or MW_POOLING_CLS */
+    bool unit;          /* vectors of length 1 */
+    int64_t most;       /* tokens of a text; 0 = it does not say */
+} mw__pretrained_sentence;
+
+/* Of a folder or a .gguf. MW_ERROR_UNSUPPORTED, by name, for modules and kinds of pooling that are not built. */
+mw_status mw__pretrained_read_sentence(const mw__pretrained *files, mw__pretrained_sentence *out, mw_error *err);
+
 /* config.json of a configuration; dtype: of the weights. */
 struct mw__text;
 void mw__pretrained_put_config(const mw_text_config *config, mw_dtype dtype, struct mw__text *out);

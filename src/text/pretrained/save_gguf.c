@@ -101,6 +101,18 @@ static void add_numbers(mw__saving_keys *k, const mw_text_config *c, const char 
         mw__saving_add_f32(k, key_of(key, a, "final_logit_softcapping"), c->logit_softcap);
 }
 
+/* Vectors are scaled by who asks for them: GGUF does not say whether to. */
+static mw_status add_encoder(mw__saving_keys *k, const mw__pretrained *p, const char *a, mw_error *err)
+{
+    char key[160];
+    mw__pretrained_sentence sentence;
+    MW_TRY(mw__pretrained_read_sentence(p, &sentence, err));
+    mw__saving_add_bool(k, key_of(key, a, "attention.causal"), false);
+    mw__saving_add_u32(k, key_of(key, a, "pooling_type"), sentence.pooling == MW_POOLING_CLS ? 2 : 1);
+    mw__saving_add_u32(k, "tokenizer.ggml.token_type_count", p->config.types);
+    return MW_OK;
+}
+
 /* What readers suppose, as no key says it. */
 static mw_status check_config(const mw_text_config *c, mw_error *err)
 {
@@ -122,7 +134,8 @@ static mw_status check_config(const mw_text_config *c, mw_error *err)
 /* The tensors of a file, and the room in which one is made. */
 typedef struct gguf_saving {
     mw__saving *saving;
-    mw_gguf_tensor *tensors; /* of the weights, then the factors of positions */
+    mw_gguf_tensor *tensors; /* of the weights that have a place, then the factors of positions */
+    size_t *weights;         /* which these are */
     size_t count;
     bool has_factors;
     float *room;
@@ -131,7 +144,7 @@ typedef struct gguf_saving {
 static const char *stored_type(const mw__saving *s, const mw__pretrained_weight *w)
 {
     const mw_tensor_info *info = s->source.tensors != NULL ? mw__pretrained_stored(s->source.tensors, w->name) : NULL;
-    if (s->source.tensors != NULL && info == NULL)
+    if (s->source.tensors != NULL && info == NULL && w->gguf != NULL)
         info = mw_tensors_find(s->source.tensors, w->gguf);
     return info != NULL && info->dtype == MW_F16 ? "F16" : info != NULL && info->dtype == MW_BF16 ? "BF16" : "F32";
 }
@@ -142,7 +155,7 @@ static const char *type_of(const mw__saving *s, const mw__pretrained_weight *w, 
 {
     const char *type = s->options->type != NULL ? s->options->type : stored_type(s, w);
     const bool head = w->part == MW__PART_HEAD || (w->part == MW__PART_WORDS && s->source.config.tied);
-    if (!w->product || w->part == MW__PART_PLACES)
+    if (!w->product || w->part == MW__PART_PLACES || w->part == MW__PART_TYPES)
         return "F32";
     if (type[0] == 'Q' && row % 32 != 0)
         return "F16";
@@ -163,11 +176,15 @@ static mw_status list_tensors(gguf_saving *g, mw_error *err)
     size_t most = (size_t)p->config.head_width;
     g->has_factors = p->config.rope_factor != 1.0;
     g->tensors = mw__arena_alloc(&p->arena, p->count + 1, sizeof *g->tensors, err);
-    if (g->tensors == NULL)
+    g->weights = mw__arena_alloc(&p->arena, p->count + 1, sizeof *g->weights, err);
+    if (g->tensors == NULL || g->weights == NULL)
         return MW_ERROR_MEMORY;
-    for (; g->count < p->count; g->count++) {
-        const size_t count = (size_t)mw_shape_count(p->weights[g->count].shape);
-        g->tensors[g->count] = tensor_of(g->saving, &p->weights[g->count]);
+    for (size_t i = 0; i < p->count; i++) {
+        const size_t count = (size_t)mw_shape_count(p->weights[i].shape);
+        if (p->weights[i].gguf == NULL)
+            continue;
+        g->weights[g->count] = i;
+        g->tensors[g->count++] = tensor_of(g->saving, &p->weights[i]);
         most = count > most ? count : most;
     }
     if (g->has_factors)
@@ -181,12 +198,12 @@ static const float *fetch_tensor(void *user, size_t i, mw_error *err)
     gguf_saving *g = user;
     mw__pretrained *p = &g->saving->source;
     const mw__pretrained_architecture *a = mw__pretrained_architecture_of(p->config.family);
-    if (i == p->count) {
+    if (g->has_factors && i + 1 == g->count) {
         mw__pretrained_rope_factors(&p->config, g->room);
         return g->room;
     }
-    const mw__pretrained_weight *w = &p->weights[i];
-    if (mw__saving_read(g->saving, i, g->room, err) != MW_OK ||
+    const mw__pretrained_weight *w = &p->weights[g->weights[i]];
+    if (mw__saving_read(g->saving, g->weights[i], g->room, err) != MW_OK ||
         mw__pretrained_turn(w, a->pairs, false, g->room, err) != MW_OK)
         return NULL;
     for (int64_t k = 0; a->from_one && w->shape.rank == 1 && k < w->shape.dim[0]; k++)
@@ -203,8 +220,8 @@ static int64_t file_type(const gguf_saving *g)
         const char *type;
         int64_t number;
     } types[] = {{"F32", 0}, {"F16", 1}, {"Q4_0", 2}, {"Q8_0", 7}, {"BF16", 32}};
-    for (size_t i = 0; i < g->saving->source.count; i++) {
-        const mw__pretrained_weight *w = &g->saving->source.weights[i];
+    for (size_t i = 0; i < g->count - g->has_factors; i++) {
+        const mw__pretrained_weight *w = &g->saving->source.weights[g->weights[i]];
         for (size_t k = 0; k < 5 && w->layer >= 0 && w->product; k++)
             if (strcmp(types[k].type, g->tensors[i].type) == 0)
                 return types[k].number;
@@ -233,6 +250,8 @@ static mw_status add_keys(mw__saving_keys *k, const gguf_saving *g, mw_error *er
     mw__saving_add_u32(k, "general.quantization_version", 2);
     add_sizes(k, &p->config, architecture);
     add_numbers(k, &p->config, architecture);
+    if (mw__language_family(p->config.family)->encoder)
+        MW_TRY(add_encoder(k, p, architecture, err));
     mw_tokenizer *tokenizer = mw__pretrained_tokenizer(p->path, err);
     mw_status status = err->status;
     if (status == MW_OK)

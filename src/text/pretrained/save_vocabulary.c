@@ -1,25 +1,12 @@
 /* The vocabulary as GGUF has it: tokens as files spell them, their kinds, scores or merges, and what is put around a
  * text. A tokenizer that has no form there is refused. */
+#include "text/pretrained/save_vocabulary.h"
 #include "text/json/tree.h"
-#include "text/pretrained/save.h"
 #include "text/read/read.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* Kinds of tokens. */
-enum { NORMAL = 1, UNKNOWN = 2, CONTROL = 3, USER = 4, UNUSED = 5, BYTE = 6 };
-
-/* A vocabulary that is being made: arrays of `count`, in the arena of the keys. */
-typedef struct words_saving {
-    mw__saving_keys *keys;
-    const mw_tokenizer *tokenizer;
-    size_t count;
-    const char **tokens;
-    int32_t *kinds;
-    float *scores;
-} words_saving;
 
 /* ---- tokens ---- */
 
@@ -36,7 +23,7 @@ static size_t put_code(uint32_t code, char *out)
 }
 
 /* Bytes as the characters that spell them. */
-static const char *spell(words_saving *w, const char *text, size_t size)
+static const char *spell(mw__saving_words *w, const char *text, size_t size)
 {
     char *out = mw__arena_alloc(&w->keys->arena, 2 * size + 1, 1, w->keys->err);
     char *at = out;
@@ -50,25 +37,27 @@ static bool is_byte_token(const char *text, size_t size)
     return size == 6 && memcmp(text, "<0x", 3) == 0 && text[5] == '>';
 }
 
-static const char *unused_name(words_saving *w, size_t id)
+static const char *unused_name(mw__saving_words *w, size_t id)
 {
     char name[40];
     snprintf(name, sizeof name, "[PAD%zu]", id);
     return mw__arena_keep(&w->keys->arena, name, w->keys->err);
 }
 
-static void put_piece(words_saving *w, size_t id)
+static void put_piece(mw__saving_words *w, size_t id)
 {
     const mw__vocabulary_piece piece = mw__vocabulary_at(&w->tokenizer->model.vocabulary, (int32_t)id);
     const bool bytes = w->tokenizer->model.byte_level;
-    w->kinds[id] = piece.text == NULL ? UNUSED : !bytes && is_byte_token(piece.text, piece.size) ? BYTE : NORMAL;
+    w->kinds[id] = piece.text == NULL                                ? MW__GGUF_UNUSED
+                   : !bytes && is_byte_token(piece.text, piece.size) ? MW__GGUF_BYTE
+                                                                     : MW__GGUF_NORMAL;
     w->scores[id] = (float)piece.score;
     w->tokens[id] = piece.text == NULL ? unused_name(w, id)
                     : bytes            ? spell(w, piece.text, piece.size)
                                        : mw__arena_string(&w->keys->arena, piece.text, piece.size, w->keys->err);
 }
 
-static mw_status put_tokens(words_saving *w)
+static mw_status put_tokens(mw__saving_words *w)
 {
     const mw_tokenizer *t = w->tokenizer;
     for (size_t id = 0; id < w->count; id++)
@@ -76,13 +65,15 @@ static mw_status put_tokens(words_saving *w)
     for (size_t i = 0; i < t->added_count; i++) {
         const mw__added *added = &t->added[i];
         w->tokens[added->id] = mw__arena_string(&w->keys->arena, added->text, added->size, w->keys->err);
-        w->kinds[added->id] = added->id == t->model.unknown ? UNKNOWN : added->special ? CONTROL : USER;
+        w->kinds[added->id] = added->id == t->model.unknown ? MW__GGUF_UNKNOWN
+                              : added->special              ? MW__GGUF_CONTROL
+                                                            : MW__GGUF_USER;
         w->scores[added->id] = 0.0F;
     }
     return w->keys->err->status;
 }
 
-static mw_status begin_words(words_saving *w, int64_t words)
+static mw_status begin_words(mw__saving_words *w, int64_t words)
 {
     mw__arena *arena = &w->keys->arena;
     const size_t own = mw_tokenizer_get_info(w->tokenizer).count;
@@ -105,7 +96,7 @@ static int by_rank(const void *left, const void *right)
 }
 
 /* Merges by their rank, in the arena; NULL with an error set. */
-static mw__merge *sorted_merges(words_saving *w)
+static mw__merge *sorted_merges(mw__saving_words *w)
 {
     const mw__model *m = &w->tokenizer->model;
     mw__merge *list = mw__arena_alloc(&w->keys->arena, m->merge_count + 1, sizeof *list, w->keys->err);
@@ -118,7 +109,7 @@ static mw__merge *sorted_merges(words_saving *w)
     return list;
 }
 
-static const char *merge_text(words_saving *w, const mw__merge *merge)
+static const char *merge_text(mw__saving_words *w, const mw__merge *merge)
 {
     const char *left = w->tokens[merge->pair >> 32], *right = w->tokens[merge->pair & UINT32_MAX];
     const size_t size = strlen(left) + strlen(right) + 2;
@@ -128,7 +119,7 @@ static const char *merge_text(words_saving *w, const mw__merge *merge)
     return out;
 }
 
-static mw_status add_byte_pairs(words_saving *w)
+static mw_status add_byte_pairs(mw__saving_words *w)
 {
     const size_t count = w->tokenizer->model.merge_count;
     const char *cut = mw__read_gguf_cut(w->tokenizer);
@@ -200,7 +191,7 @@ static bool has_all_merges(const mw__model *m, int32_t id)
 
 /* Merges by rank become scores: the piece that is made first has the highest. False if a piece's merges do not stand
  * together, or one of them is missing. */
-static bool score_merges(words_saving *w, const mw__merge *merges, size_t count)
+static bool score_merges(mw__saving_words *w, const mw__merge *merges, size_t count)
 {
     const mw__model *m = &w->tokenizer->model;
     for (size_t i = 0; i < count; i++) {
@@ -214,7 +205,7 @@ static bool score_merges(words_saving *w, const mw__merge *merges, size_t count)
     return true;
 }
 
-static mw_status take_scores(words_saving *w)
+static mw_status take_scores(mw__saving_words *w)
 {
     const mw__model *m = &w->tokenizer->model;
     if (m->by_score)
@@ -228,7 +219,7 @@ static mw_status take_scores(words_saving *w)
                     "that scores cannot say");
 }
 
-static mw_status add_pieces(words_saving *w)
+static mw_status add_pieces(mw__saving_words *w)
 {
     const int prepends = puts_mark(w->tokenizer);
     if (prepends < 0)
@@ -246,7 +237,7 @@ static mw_status add_pieces(words_saving *w)
 /* ---- what the source says ---- */
 
 /* A file of the source's folder as JSON; NULL if there is none. */
-static const mw__json_node *read_beside(words_saving *w, const char *source, const char *name)
+static const mw__json_node *read_beside(mw__saving_words *w, const char *source, const char *name)
 {
     char path[4200], *text = NULL;
     size_t size = 0;
@@ -260,7 +251,7 @@ static const mw__json_node *read_beside(words_saving *w, const char *source, con
 }
 
 /* A number, or the first of a list of numbers; -1 = none. */
-static int64_t token_of(const words_saving *w, const mw__json_node *root, const char *key)
+static int64_t token_of(const mw__saving_words *w, const mw__json_node *root, const char *key)
 {
     const mw__json_node *node = mw__tree_find(root, key);
     if (mw__tree_is(node, MW__JSON_IS_ARRAY))
@@ -270,7 +261,7 @@ static int64_t token_of(const words_saving *w, const mw__json_node *root, const 
 }
 
 /* Tokens at the ends of a text, by the tokenizer; else by the configuration. */
-static void add_ends(words_saving *w, const mw__json_node *config, int64_t of_file)
+static void add_ends(mw__saving_words *w, const mw__json_node *config, int64_t of_file)
 {
     const mw_tokenizer *t = w->tokenizer;
     const bool begins = t->part_count > 0 && !t->parts[0].is_text;
@@ -287,7 +278,7 @@ static void add_ends(words_saving *w, const mw__json_node *config, int64_t of_fi
 }
 
 /* A source that is a GGUF file has said it before. */
-static void copy_notes(words_saving *w, const char *source, int64_t *out_last)
+static void copy_notes(mw__saving_words *w, const char *source, int64_t *out_last)
 {
     mw_error own = {0};
     mw_tensors *tensors = mw_tensors_open(source, &own);
@@ -299,14 +290,15 @@ static void copy_notes(words_saving *w, const char *source, int64_t *out_last)
     mw_tensors_destroy(tensors);
 }
 
-static void add_from_source(words_saving *w, const char *source)
+static void add_from_source(mw__saving_words *w, const char *source)
 {
     int64_t last = mw_tokenizer_id(w->tokenizer, "</s>");
     last = last < 0 ? mw_tokenizer_id(w->tokenizer, "<|endoftext|>") : last;
     const size_t size = strlen(source);
     if (size > 5 && strcmp(source + size - 5, ".gguf") == 0)
         copy_notes(w, source, &last);
-    add_ends(w, read_beside(w, source, "config.json"), last);
+    if (w->tokenizer->model.kind != MW__MODEL_WORDPIECE) /* it has said its own */
+        add_ends(w, read_beside(w, source, "config.json"), last);
     const char *template = mw__tree_text(read_beside(w, source, "tokenizer_config.json"), "chat_template");
     if (template != NULL)
         mw__saving_add_text(w->keys, "tokenizer.chat_template", template);
@@ -315,13 +307,13 @@ static void add_from_source(words_saving *w, const char *source)
 mw_status mw__saving_add_vocabulary(mw__saving_keys *k, const char *source, const mw_tokenizer *tokenizer,
                                     int64_t words)
 {
-    words_saving w = {.keys = k, .tokenizer = tokenizer};
+    mw__saving_words w = {.keys = k, .tokenizer = tokenizer};
     const mw__model *m = &tokenizer->model;
-    if (m->kind != MW__MODEL_BPE)
-        return mw__fail(k->err, MW_ERROR_UNSUPPORTED, "a vocabulary of %s is not written to GGUF; BPE is",
-                        mw_tokenizer_get_info(tokenizer).model);
     MW_TRY(begin_words(&w, words));
-    MW_TRY(m->byte_level ? add_byte_pairs(&w) : add_pieces(&w));
+    MW_TRY(m->kind == MW__MODEL_WORDPIECE ? mw__saving_word_pieces(&w)
+           : m->kind == MW__MODEL_UNIGRAM ? mw__saving_scored_pieces(&w)
+           : m->byte_level                ? add_byte_pairs(&w)
+                                          : add_pieces(&w));
     mw__saving_add_array(k, "tokenizer.ggml.tokens", "string", w.count, w.tokens);
     mw__saving_add_array(k, "tokenizer.ggml.token_type", "i32", w.count, w.kinds);
     add_from_source(&w, source);

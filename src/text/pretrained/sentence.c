@@ -1,7 +1,7 @@
 /* How hidden states become one vector: modules.json of sentence-transformers and what it names, or the keys of GGUF. */
 #include "base/text/string.h"
-#include "text/embed/embed.h"
 #include "text/json/tree.h"
+#include "text/pretrained/pretrained.h"
 
 #include <millwright/tensors.h>
 #include <stdio.h>
@@ -47,7 +47,7 @@ static const struct {
     {"pooling_mode_lasttoken", "lasttoken", MW_POOLING_OF_FOLDER},
 };
 
-static mw_status take_pooling(const form_reading *r, const mw__json_node *root, mw__embedder_form *out)
+static mw_status take_pooling(const form_reading *r, const mw__json_node *root, mw__pretrained_sentence *out)
 {
     const char *name = mw__tree_text(root, "pooling_mode");
     size_t count = 0, found = 0;
@@ -69,7 +69,7 @@ static mw_status take_pooling(const form_reading *r, const mw__json_node *root, 
 
 /* ---- modules ---- */
 
-static mw_status take_module(form_reading *r, const mw__json_node *module, mw__embedder_form *out)
+static mw_status take_module(form_reading *r, const mw__json_node *module, mw__pretrained_sentence *out)
 {
     const char *type = mw__tree_text(module, "type"), *path = mw__tree_text(module, "path");
     const char *dot = type != NULL ? strrchr(type, '.') : NULL;
@@ -94,7 +94,7 @@ static mw_status take_module(form_reading *r, const mw__json_node *module, mw__e
     return take_pooling(r, root, out);
 }
 
-static mw_status take_modules(form_reading *r, mw__embedder_form *out)
+static mw_status take_modules(form_reading *r, mw__pretrained_sentence *out)
 {
     const mw__json_node *root = read_file(r, "modules.json");
     MW_TRY(r->err->status);
@@ -108,7 +108,7 @@ static mw_status take_modules(form_reading *r, mw__embedder_form *out)
 }
 
 /* The most tokens of a text. */
-static mw_status take_length(form_reading *r, mw__embedder_form *out)
+static mw_status take_length(form_reading *r, mw__pretrained_sentence *out)
 {
     const mw__json_node *root = read_file(r, "sentence_bert_config.json");
     MW_TRY(r->err->status);
@@ -119,7 +119,7 @@ static mw_status take_length(form_reading *r, mw__embedder_form *out)
     return MW_OK;
 }
 
-static mw_status read_folder(form_reading *r, mw__embedder_form *out)
+static mw_status read_folder(form_reading *r, mw__pretrained_sentence *out)
 {
     MW_TRY(take_modules(r, out));
     return take_length(r, out);
@@ -127,7 +127,7 @@ static mw_status read_folder(form_reading *r, mw__embedder_form *out)
 
 /* ---- GGUF ---- */
 
-static mw_status read_keys(const mw__pretrained *p, mw__embedder_form *out, mw_error *err)
+static mw_status read_keys(const mw__pretrained *p, mw__pretrained_sentence *out, mw_error *err)
 {
     const char *type = mw_tensors_note_find(p->tensors, "bert.pooling_type");
     out->pooling = type != NULL && strcmp(type, "2") == 0 ? MW_POOLING_CLS : MW_POOLING_MEAN;
@@ -136,9 +136,9 @@ static mw_status read_keys(const mw__pretrained *p, mw__embedder_form *out, mw_e
     return mw__fail(err, MW_ERROR_UNSUPPORTED, "bert.pooling_type is %.20s; 1 (mean) and 2 (cls) are known", type);
 }
 
-mw_status mw__embedder_read_form(const mw__pretrained *files, mw__embedder_form *out, mw_error *err)
+mw_status mw__pretrained_read_sentence(const mw__pretrained *files, mw__pretrained_sentence *out, mw_error *err)
 {
-    *out = (mw__embedder_form){.pooling = MW_POOLING_MEAN};
+    *out = (mw__pretrained_sentence){.pooling = MW_POOLING_MEAN};
     if (files->form == &mw__pretrained_gguf)
         return read_keys(files, out, err);
     form_reading r = {.folder = files->path, .err = err};
