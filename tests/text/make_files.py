@@ -5,6 +5,7 @@ MODELS is what make_models.py wrote, VECTORS what make_tokenizers.py wrote. In F
 expected.json for each the tokens [1, T] and the logits [T, words] that the PyTorch forms of make_models.py give with the
 weights as they are stored; NAME.vocabulary.gguf with the vocabulary of VECTORS/NAME. Formats and quantization are written
 here from their specifications, with numpy, and share nothing with the library."""
+import base64
 import json
 import math
 import os
@@ -386,6 +387,24 @@ def put_unigram(out, vectors, name):
     write_gguf(os.path.join(out, name + ".vocabulary.gguf"), pairs, {})
 
 
+def put_t5(out, vectors, name):
+    """As the converter makes it of T5's files: tokenizer.json has the same pieces, scores and table."""
+    with open(os.path.join(vectors, name + ".json"), encoding="utf-8") as f:
+        file = json.load(f)
+    pieces = file["model"]["vocab"]
+    kinds = {t["id"]: 3 for t in file["added_tokens"]}
+    kinds[file["model"]["unk_id"]] = 2
+    pairs = [("general.architecture", STRING, "t5"), ("tokenizer.ggml.model", STRING, "t5"),
+             ("tokenizer.ggml.tokens", STRING, [p for p, _ in pieces]),
+             ("tokenizer.ggml.scores", F32, [s for _, s in pieces]),
+             ("tokenizer.ggml.token_type", I32, [kinds.get(i, 1) for i in range(len(pieces))]),
+             ("tokenizer.ggml.add_space_prefix", BOOL, True),
+             ("tokenizer.ggml.remove_extra_whitespaces", BOOL, True),
+             ("tokenizer.ggml.precompiled_charsmap", U8,
+              list(base64.b64decode(file["normalizer"]["precompiled_charsmap"])))]
+    write_gguf(os.path.join(out, name + ".vocabulary.gguf"), pairs, {})
+
+
 def put_word_piece(out, vectors, name):
     """What begins a word has the mark, what does not has lost its "##"."""
     with open(os.path.join(vectors, name + ".json"), encoding="utf-8") as f:
@@ -440,6 +459,7 @@ def main():
     put_byte_pairs(out, vectors, "llama3", "llama-bpe", {"bos": 956})
     put_sentencepiece(out, vectors, "spm_bpe")
     put_unigram(out, vectors, "spm_unigram")
+    put_t5(out, vectors, "t5_table")
     put_word_piece(out, vectors, "bert")
 
 

@@ -3,12 +3,14 @@
 usage: tests/text/make_tokenizers.py FOLDER [TEXT..]
 The vocabularies are learned here from the texts (by default the project's documents), plainly and slowly; how the forms
 are put together follows the files of GPT-2, RoBERTa, Llama 2 and 3, Qwen2, Gemma, BERT and T5."""
+import base64
 import collections
 import glob
 import json
 import math
 import os
 import re
+import struct
 import sys
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
@@ -127,6 +129,37 @@ def byte_level_forms(text):
                                    cut(r"\p{Lu}?\p{Ll}+|\p{N}|[^\p{L}\p{N}]+|\p{L}"), None, bytes_of)
 
 
+def charsmap(table):
+    """SentencePiece's table of what texts become: a double array, then the texts. A node's children stand in 256 units of
+    their own, at base ^ byte; base ^ 0 has the value of a text that ends there, and these stand behind all of them."""
+    values = {key.encode(): value for key, value in table.items()}
+    inner = sorted({key[:end] for key in values for end in range(len(key))}, key=lambda p: (len(p), p))
+    bases = {prefix: 256 * (i + 1) for i, prefix in enumerate(inner)}
+    last, units, texts = 256 * (len(inner) + 1), {}, b""
+    for prefix in inner + sorted(values):
+        at = bases[prefix[:-1]] ^ prefix[-1] if prefix else 0
+        base = bases.get(prefix, last)
+        units[at] = (at ^ base) << 10 | (prefix in values) << 8 | (prefix[-1] if prefix else 0)
+        if prefix in values:
+            units[base] = 1 << 31 | len(texts)
+            texts += values[prefix].encode() + b"\0"
+            last += base == last
+    array = b"".join(struct.pack("<I", units.get(i, 0)) for i in range(last))
+    return struct.pack("<I", len(array)) + array + texts
+
+
+# A few of what nmt_nfkc has, and all white space.
+TABLE = {"\ufb01": "fi", "\u00bd": "1/2", "\u00c5": "A", "\u2460": "1",
+         **{c: " " for c in "\t\n\v\f\r\x85\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a"
+            "\u2028\u2029\u202f\u205f\u3000"}}
+
+
+def with_table(t5):
+    """As T5's own file is."""
+    data = base64.b64encode(charsmap(TABLE)).decode()
+    return {**t5, "normalizer": {"type": "Precompiled", "precompiled_charsmap": data}}
+
+
 def marked_forms(text):
     words = collections.Counter(MARK + w for w in text.split())
     words.update(w for w in OTHERS.split())
@@ -155,10 +188,12 @@ def marked_forms(text):
     scored += [[p, -3.0 - math.log(2 + i)] for i, p in enumerate(dict.fromkeys(
         ["".join(m) for m in merges] + chars[::2] + [MARK]))]
     marks = {"type": "Metaspace", "replacement": MARK, "prepend_scheme": "always", "split": True}
-    yield "t5", file_of({"type": "Unigram", "unk_id": 2, "vocab": scored, "byte_fallback": False},
-                        [added("<pad>", 0), added("</s>", 1), added("<unk>", 2)], {"type": "NFKC"},
-                        {"type": "Sequence", "pretokenizers": [{"type": "WhitespaceSplit"}, marks]},
-                        template([], [("</s>", 1)]), marks)
+    t5 = file_of({"type": "Unigram", "unk_id": 2, "vocab": scored, "byte_fallback": False},
+                 [added("<pad>", 0), added("</s>", 1), added("<unk>", 2)], {"type": "NFKC"},
+                 {"type": "Sequence", "pretokenizers": [{"type": "WhitespaceSplit"}, marks]},
+                 template([], [("</s>", 1)]), marks)
+    yield "t5", t5
+    yield "t5_table", with_table(t5)
 
 
 def word_piece(text):

@@ -169,6 +169,7 @@ static void test_vocabularies_of_gguf_give_the_numbers_of_other_engines(void)
     check_vocabulary("llama3", "jsonl", is_any);
     check_vocabulary("spm_bpe", "lines", is_plain);
     check_vocabulary("spm_unigram", "lines", has_no_special);
+    check_vocabulary("t5_table", "jsonl", is_any);
     check_vocabulary("bert", "jsonl", has_short_words);
 }
 

@@ -26,6 +26,7 @@ static const struct {
     {"qwen3", "vectors/qwen2.json", "tokenizer.json"},
     {"gemma2", "files/spm_bpe.vocabulary.gguf", "tokenizer.gguf"},
     {"bert", "files/bert.vocabulary.gguf", "tokenizer.gguf"},
+    {"qwen2", "vectors/t5_table.json", "tokenizer.json"},
 };
 enum { ROWS = sizeof rows / sizeof *rows };
 
@@ -549,6 +550,8 @@ static void test_what_a_form_has_no_place_for_is_refused(void)
     c = config_of("llama");
     put_folder(&c, "vectors/bert.json", "tokenizer.json", "source", &err);
     refuse("source", "x.gguf", NULL, NULL, MW_ERROR_UNSUPPORTED, "WordPiece");
+    put_folder(&c, "vectors/t5.json", "tokenizer.json", "source", &err); /* NFKC */
+    refuse("source", "x.gguf", NULL, NULL, MW_ERROR_UNSUPPORTED, "Unigram");
     put_folder(&c, "vectors/other_pattern.json", "tokenizer.json", "source", &err);
     refuse("source", "x.gguf", NULL, NULL, MW_ERROR_UNSUPPORTED, "tokenizer.ggml.pre");
     c.words = 100;

@@ -126,6 +126,26 @@ static bool take_steps(const mw_tokenizer *t, marked_form *out)
     return true;
 }
 
+/* All white space, of which readers of GGUF cut at spaces alone, becomes one by the table. */
+static bool makes_spaces(const struct mw__charsmap *map)
+{
+    static const char *const spaces[] = {"\t",           "\n",           "\v",           "\f",           "\r",
+                                         "\xc2\x85",     "\xc2\xa0",     "\xe1\x9a\x80", "\xe2\x80\x80", "\xe2\x80\x81",
+                                         "\xe2\x80\x82", "\xe2\x80\x83", "\xe2\x80\x84", "\xe2\x80\x85", "\xe2\x80\x86",
+                                         "\xe2\x80\x87", "\xe2\x80\x88", "\xe2\x80\x89", "\xe2\x80\x8a", "\xe2\x80\xa8",
+                                         "\xe2\x80\xa9", "\xe2\x80\xaf", "\xe2\x81\x9f", "\xe3\x80\x80"};
+    const mw__normal_step step = {.kind = MW__NORMAL_CHARSMAP, .charsmap = map};
+    bool all = true;
+    for (size_t i = 0; i < sizeof spaces / sizeof *spaces; i++) {
+        mw_error err = {0};
+        mw__aligned text = mw__aligned_of(spaces[i], strlen(spaces[i]), 0, mw__allocator_default(), &err);
+        const bool made = mw__normalizer_run(&step, 1, &text) == MW_OK;
+        all = all && made && (text.size == 0 || (text.size == 1 && text.bytes[0] == ' '));
+        mw__aligned_deinit(&text);
+    }
+    return all;
+}
+
 /* Words between spaces, each with the mark in front, are what SentencePiece makes if no piece reaches over a space. */
 static bool cuts_at_marks(const mw_tokenizer *t)
 {
@@ -150,7 +170,7 @@ static bool is_marked(const mw_tokenizer *t, marked_form *out)
         return out->replaces && (out->prepends || !out->collapses);
     const bool bare = !out->collapses && !out->prepends && !out->replaces && out->map != NULL;
     out->collapses = out->prepends = true;
-    return bare && cuts_at_marks(t);
+    return bare && cuts_at_marks(t) && makes_spaces(out->map);
 }
 
 mw_status mw__saving_scored_pieces(mw__saving_words *w)
