@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 """Writes networks and vocabularies in the forms that are not folders: GGUF, llama2.c and llm.c.
-usage: tests/text/make_files.py FOLDER MODELS VECTORS
+usage: tests/text/make_files.py FOLDER MODELS VECTORS [networks]
 MODELS is what make_models.py wrote, VECTORS what make_tokenizers.py wrote. In FOLDER: NAME.gguf or NAME.bin, and in
 expected.json for each the tokens [1, T] and the logits [T, words] that the PyTorch forms of make_models.py give with the
-weights as they are stored; NAME.vocabulary.gguf with the vocabulary of VECTORS/NAME. Formats and quantization are written
+weights as they are stored; NAME.vocabulary.gguf with the vocabulary of VECTORS/NAME, with `networks` beside a network of
+one layer, which mw convert makes a folder of. Formats and quantization are written
 here from their specifications, with numpy, and share nothing with the library."""
 import base64
 import json
@@ -312,6 +313,21 @@ def put_llmc(out, name, config, weights, version, expected):
 
 # ---- vocabularies ----
 
+def write_vocabulary(path, pairs):
+    if sys.argv[4:] != ["networks"]:
+        write_gguf(path, pairs, {})
+        return
+    words = next(len(value) for key, _, value in pairs if key == "tokenizer.ggml.tokens")
+    pairs = [pair for pair in pairs if pair[0] != "general.architecture"]
+    pairs += [("general.architecture", STRING, "llama"), ("llama.block_count", U32, 1), ("llama.context_length", U32, 8),
+              ("llama.embedding_length", U32, 8), ("llama.feed_forward_length", U32, 8),
+              ("llama.attention.head_count", U32, 2), ("llama.attention.layer_norm_rms_epsilon", F32, 1e-5)]
+    shapes = {"token_embd": (words, 8), "output_norm": (8,)}
+    shapes.update({"blk.0." + part: (8,) if "norm" in part else (8, 8) for part in (
+        "attn_norm", "attn_q", "attn_k", "attn_v", "attn_output", "ffn_norm", "ffn_gate", "ffn_up", "ffn_down")})
+    write_gguf(path, pairs, {name + ".weight": (numpy.ones(shape), "F32") for name, shape in shapes.items()})
+
+
 def special_pairs(ids):
     return [("tokenizer.ggml.add_bos_token", BOOL, "bos" in ids),
             *[(f"tokenizer.ggml.{name}_token_id", U32, i) for name, i in ids.items()]]
@@ -327,7 +343,7 @@ def put_byte_pairs(out, vectors, name, pre, ids):
     pairs = [("general.architecture", STRING, "gpt2"), ("tokenizer.ggml.model", STRING, "gpt2"),
              ("tokenizer.ggml.pre", STRING, pre), ("tokenizer.ggml.tokens", STRING, [t for t, _ in tokens]),
              ("tokenizer.ggml.token_type", I32, [k for _, k in tokens]), ("tokenizer.ggml.merges", STRING, merges)]
-    write_gguf(os.path.join(out, name + ".vocabulary.gguf"), pairs + special_pairs(ids), {})
+    write_vocabulary(os.path.join(out, name + ".vocabulary.gguf"), pairs + special_pairs(ids))
 
 
 def fields(raw):
@@ -365,7 +381,7 @@ def put_sentencepiece(out, vectors, name):
              ("tokenizer.ggml.tokens", STRING, [p[1] for p in pieces]),
              ("tokenizer.ggml.scores", F32, [p.get(2, 0.0) for p in pieces]),
              ("tokenizer.ggml.token_type", I32, [p.get(3, 1) for p in pieces])]
-    write_gguf(os.path.join(out, name + ".vocabulary.gguf"), pairs + special_pairs({}), {})
+    write_vocabulary(os.path.join(out, name + ".vocabulary.gguf"), pairs + special_pairs({}))
 
 
 def put_unigram(out, vectors, name):
@@ -384,7 +400,7 @@ def put_unigram(out, vectors, name):
              ("tokenizer.ggml.add_eos_token", BOOL, False)]
     if normal.get(2):
         pairs.append(("tokenizer.ggml.precompiled_charsmap", U8, list(normal[2])))
-    write_gguf(os.path.join(out, name + ".vocabulary.gguf"), pairs, {})
+    write_vocabulary(os.path.join(out, name + ".vocabulary.gguf"), pairs)
 
 
 def put_t5(out, vectors, name):
@@ -402,7 +418,7 @@ def put_t5(out, vectors, name):
              ("tokenizer.ggml.remove_extra_whitespaces", BOOL, True),
              ("tokenizer.ggml.precompiled_charsmap", U8,
               list(base64.b64decode(file["normalizer"]["precompiled_charsmap"])))]
-    write_gguf(os.path.join(out, name + ".vocabulary.gguf"), pairs, {})
+    write_vocabulary(os.path.join(out, name + ".vocabulary.gguf"), pairs)
 
 
 def put_word_piece(out, vectors, name):
@@ -422,7 +438,7 @@ def put_word_piece(out, vectors, name):
              ("tokenizer.ggml.pre", STRING, "jina-v2-en"), ("tokenizer.ggml.token_type_count", U32, 2),
              ("tokenizer.ggml.tokens", STRING, [marked(t) for t in tokens]),
              ("tokenizer.ggml.token_type", I32, [3 if t in special else 1 for t in tokens])]
-    write_gguf(os.path.join(out, name + ".vocabulary.gguf"), pairs + special_pairs(ids), {})
+    write_vocabulary(os.path.join(out, name + ".vocabulary.gguf"), pairs + special_pairs(ids))
 
 
 def main():

@@ -144,7 +144,7 @@ def charsmap(table):
             units[base] = 1 << 31 | len(texts)
             texts += values[prefix].encode() + b"\0"
             last += base == last
-    array = b"".join(struct.pack("<I", units.get(i, 0)) for i in range(last))
+    array = b"".join(struct.pack("<I", units.get(i, 0)) for i in range(-(-last // 256) * 256))
     return struct.pack("<I", len(array)) + array + texts
 
 

@@ -36,6 +36,8 @@ static bool same_ids(const mw_tokens *tokens, const mw__json_node *ids)
 static bool same_places(const mw_tokens *tokens, const char *text, const mw__json_node *offsets)
 {
     size_t i = 0;
+    if (offsets == NULL) /* vectors of numbers alone */
+        return true;
     for (const mw__json_node *pair = offsets->first; pair != NULL && i < tokens->count; pair = pair->next, i++)
         if (chars_before(text, tokens->begin[i]) != (size_t)pair->first->number ||
             chars_before(text, tokens->end[i]) != (size_t)pair->last->number)
@@ -49,7 +51,7 @@ static void show(tally *t, const char *what, const mw__json_node *row, const mw_
     if (t->shown++ >= 5)
         return;
     printf("%s: %s of \"%s\":", t->name, what, text->text);
-    const mw__json_node *pair = mw__tree_find(row, "offsets")->first;
+    const mw__json_node *offsets = mw__tree_find(row, "offsets"), *pair = offsets != NULL ? offsets->first : NULL;
     for (const mw__json_node *id = ids->first; id != NULL; id = id->next, pair = pair != NULL ? pair->next : NULL)
         printf(" %d", (int)id->number),
             pair != NULL ? printf("(%d %d)", (int)pair->first->number, (int)pair->last->number) : 0;

@@ -57,7 +57,7 @@ MW__SIBLING void mw__json_add_bool(mw__json_writer *json, const char *key, bool 
 MW__SIBLING void mw__json_add_integer(mw__json_writer *json, const char *key, int64_t value);
 MW__SIBLING void mw__json_add_unsigned(mw__json_writer *json, const char *key, uint64_t value);
 /* With the digits that read back to the same number; NaN and the infinities, which JSON lacks, are null. */
-void mw__json_add_number(mw__json_writer *json, const char *key, double value);
+MW__SIBLING void mw__json_add_number(mw__json_writer *json, const char *key, double value);
 /* NULL is null. */
 MW__SIBLING void mw__json_add_string(mw__json_writer *json, const char *key, const char *value);
 MW__SIBLING void mw__json_add_printable(mw__json_writer *json, const char *key, const char *value, size_t longest);

@@ -60,6 +60,12 @@ void mw__saving_add_array(mw__saving_keys *k, const char *key, const char *type,
 /* The vocabulary of a source, filled up to `words` tokens. */
 mw_status mw__saving_add_vocabulary(mw__saving_keys *k, const char *source, const mw_tokenizer *tokenizer,
                                     int64_t words);
+/* tokenizer.json. MW_ERROR_UNSUPPORTED, and no file, where it has no form for what the tokenizer does. NULL path: that
+ * alone is looked at. */
+mw_status mw__saving_tokenizer_json(const mw_tokenizer *tokenizer, const char *path, mw_error *err);
+/* tokenizer_config.json by the keys of a GGUF file. */
+mw_status mw__saving_tokenizer_config(const mw__pretrained *source, const mw_tokenizer *tokenizer, const char *path,
+                                      mw_error *err);
 /* A file of the vocabulary alone. NULL path: whether there is a place for all of it. */
 mw_status mw__saving_vocabulary_file(const char *source, const mw_tokenizer *tokenizer, int64_t words, const char *path,
                                      mw_error *err);

@@ -221,19 +221,37 @@ static mw_status write_config(const folder_saving *f, mw_dtype dtype, mw_error *
     return status;
 }
 
-/* llama2.c and llm.c keep their vocabulary elsewhere: where it is not found, the folder has none. */
-static mw_status write_vocabulary(const folder_saving *f, mw_error *err)
+/* tokenizer.json, which others read as well; where it has no form for a vocabulary, that of GGUF has. */
+static mw_status write_tokenizer(const folder_saving *f, const mw_tokenizer *tokenizer, mw_error *err)
 {
     char path[PATH_MOST];
     mw_error own = {0};
     const mw__pretrained *p = &f->saving->source;
-    const bool needed = p->form == &mw__pretrained_gguf, check = f->saving->options->check_only;
+    const bool check = f->saving->options->check_only;
+    MW_TRY(path_in(f->folder, "tokenizer.json", path, err));
+    const mw_status status = mw__saving_tokenizer_json(tokenizer, check ? NULL : path, &own);
+    if (status == MW_ERROR_UNSUPPORTED) {
+        MW_TRY(path_in(f->folder, "tokenizer.gguf", path, err));
+        return mw__saving_vocabulary_file(p->path, tokenizer, p->config.words, check ? NULL : path, err);
+    }
+    if (status != MW_OK)
+        *err = own;
+    if (status != MW_OK || check || p->form != &mw__pretrained_gguf)
+        return status;
+    MW_TRY(path_in(f->folder, "tokenizer_config.json", path, err));
+    return mw__saving_tokenizer_config(p, tokenizer, path, err);
+}
+
+/* llama2.c and llm.c keep their vocabulary elsewhere: where it is not found, the folder has none. */
+static mw_status write_vocabulary(const folder_saving *f, mw_error *err)
+{
+    mw_error own = {0};
+    const mw__pretrained *p = &f->saving->source;
+    const bool needed = p->form == &mw__pretrained_gguf;
     mw_tokenizer *tokenizer = mw__pretrained_tokenizer(p->path, needed ? err : &own);
     if (tokenizer == NULL)
         return needed ? err->status : MW_OK;
-    mw_status status = path_in(f->folder, "tokenizer.gguf", path, err);
-    if (status == MW_OK)
-        status = mw__saving_vocabulary_file(p->path, tokenizer, p->config.words, check ? NULL : path, err);
+    const mw_status status = write_tokenizer(f, tokenizer, err);
     mw_tokenizer_destroy(tokenizer);
     return status;
 }
