@@ -1,6 +1,6 @@
 /* Writes tokenizer.json of a tokenizer that came in another form, and tokenizer_config.json beside it. */
-#include "base/text/utf8.h"
 #include "text/pretrained/save_tokenizer.h"
+#include "base/text/utf8.h"
 
 #include <millwright/tensors.h>
 #include <stdlib.h>
