@@ -1,7 +1,7 @@
 /* The readers of networks and vocabularies in single files against any bytes: GGUF, llama2.c, llm.c. What is accepted
  * has weights of the sizes that its configuration says, which are read, and tokens that come back. */
 #include "fuzz/replay.h"
-#include "text/pretrained/pretrained.h"
+#include "text/pretrained/save.h"
 
 #include <millwright/text.h>
 #include <stdlib.h>
@@ -49,6 +49,25 @@ static void read_network(const char *path, size_t size)
     mw__pretrained_deinit(&p);
 }
 
+/* What is written as tokenizer.json is read again. */
+static void write_vocabulary(const mw_tokenizer *t)
+{
+    static char path[40];
+    mw_error err = {0};
+    strcpy(path, "/tmp/mw-fuzz-XXXXXX.json");
+    const int descriptor = mkstemps(path, 5);
+    if (descriptor < 0)
+        abort();
+    close(descriptor);
+    if (mw__saving_tokenizer_json(t, path, &err) == MW_OK) {
+        mw_tokenizer *again = mw_tokenizer_open(path, &err);
+        if (again == NULL)
+            abort();
+        mw_tokenizer_destroy(again);
+    }
+    unlink(path);
+}
+
 static void read_vocabulary(const char *path)
 {
     static const char text[] = "Ab 12\n\xc3\xa9 <s>\xff";
@@ -64,6 +83,8 @@ static void read_vocabulary(const char *path)
         mw_string_free(back);
     }
     mw_tokens_destroy(&tokens);
+    if (t != NULL)
+        write_vocabulary(t);
     mw_tokenizer_destroy(t);
 }
 

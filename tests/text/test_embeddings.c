@@ -213,6 +213,42 @@ static void test_modules_that_are_not_built_are_refused(void)
     folder_leave(folder);
 }
 
+/* ---- saved ---- */
+
+enum { CUT = 4 }; /* the text that has more than the 12 tokens of sentence_bert_config.json */
+
+static void check_saved(const char *from, const char *to, bool of_gguf)
+{
+    float out[TEXTS][WIDTH];
+    mw_error err = {0};
+    mw_embed_options o = mw_embed_defaults();
+    mw_text_save(from, to, NULL, &err);
+    mw_text_model *model = open_model(to, MW_DEVICE_CPU, MW_F32, &err);
+    o.unit = of_gguf;
+    mw_text_model_embed(model, wanted.text, TEXTS, &o, out[0], &err);
+    check_note(err.status == MW_OK, __FILE__, __LINE__, "%s to %s: %s", from, to, err.message);
+    for (size_t i = 0; err.status == MW_OK && i < TEXTS; i++) {
+        const double d = distance(out[i], wanted.mean[i]);
+        check_note((of_gguf && i == CUT) || d < 1e-6, __FILE__, __LINE__, "%s to %s: text %zu is off by %.2g", from, to,
+                   i, d);
+    }
+    mw_text_model_destroy(model);
+}
+
+/* A folder stays what it was; GGUF does not say that vectors have the length 1, nor how long a text may be. */
+static void test_what_is_saved_gives_the_same_embeddings(void)
+{
+    char folder[512];
+    REQUIRE(folder_enter(folder));
+    check_saved(MINILM, "copy", false);
+    check_saved(MINILM, "mini.gguf", true);
+    check_saved("mini.gguf", "back", true);
+    check_saved("back", "again.gguf", true);
+    struct stat found;
+    CHECK(stat("copy/1_Pooling/config.json", &found) == 0 && stat("back/tokenizer.json", &found) == 0);
+    folder_leave(folder);
+}
+
 /* ---- what is refused ---- */
 
 static void refuse_texts(mw_text_model *model, const char *const *texts, size_t count, const mw_embed_options *o,
@@ -281,6 +317,7 @@ int main(void)
     RUN(test_a_folder_without_modules_gives_plain_means);
     RUN(test_the_pooling_is_that_of_the_folder);
     RUN(test_modules_that_are_not_built_are_refused);
+    RUN(test_what_is_saved_gives_the_same_embeddings);
     RUN(test_what_has_no_embedding_is_refused);
     RUN(test_texts_beyond_the_positions_are_refused_at_opening);
     RUN(test_tokens_beyond_the_table_are_refused);

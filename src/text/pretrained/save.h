@@ -60,6 +60,10 @@ void mw__saving_add_array(mw__saving_keys *k, const char *key, const char *type,
 /* The vocabulary of a source, filled up to `words` tokens. */
 mw_status mw__saving_add_vocabulary(mw__saving_keys *k, const char *source, const mw_tokenizer *tokenizer,
                                     int64_t words);
+/* What modules.json of a source names, into a folder that has none of it; and such a file by the keys of GGUF. */
+mw_status mw__saving_copy_modules(const char *source, const char *folder, mw_error *err);
+mw_status mw__saving_write_modules(const mw__pretrained *source, const char *folder, mw_error *err);
+
 /* tokenizer.json. MW_ERROR_UNSUPPORTED, and no file, where it has no form for what the tokenizer does. NULL path: that
  * alone is looked at. */
 mw_status mw__saving_tokenizer_json(const mw_tokenizer *tokenizer, const char *path, mw_error *err);

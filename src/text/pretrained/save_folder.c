@@ -197,12 +197,15 @@ static mw_status copy_files(const folder_saving *f, mw_error *err)
                                         "chat_template.json",
                                         "special_tokens_map.json",
                                         "chat_template.jinja",
+                                        "modules.json",
+                                        "sentence_bert_config.json",
+                                        "config_sentence_transformers.json",
                                         "LICENSE",
                                         "NOTICE",
                                         "README.md"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         MW_TRY(copy_file(f, names[i], err));
-    return MW_OK;
+    return mw__saving_copy_modules(f->saving->source.path, f->folder, err);
 }
 
 /* ---- from a file ---- */
@@ -277,6 +280,8 @@ static mw_status write_whole(folder_saving *f, mw_error *err)
     mw__arena_deinit(&f->arena);
     MW_TRY(status);
     MW_TRY(write_config(f, saved_dtype(f, own_dtype(p, &p->weights[0])), err));
+    if (mw__language_family(p->config.family)->encoder)
+        MW_TRY(mw__saving_write_modules(p, f->folder, err));
     return write_vocabulary(f, err);
 }
 
