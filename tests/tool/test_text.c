@@ -74,6 +74,27 @@ static void test_a_session_from_a_text_to_another_text(void)
     folder_leave(folder);
 }
 
+#define MINILM MW_TESTS_DIR "/text/models/minilm"
+
+static void test_texts_as_vectors_and_the_nearest_ones(void)
+{
+    char folder[512];
+    REQUIRE(begin(folder));
+    folder_put("lines.txt", "hide\r\n\nabcdef\nA bad cab\n");
+    CHECK_MW(0, " 1.000  A bad cab\n", NULL, "embed", MINILM, "-f", "lines.txt", "--query", "a bad CAB", "--top", "1");
+    CHECK_MW(0, "\"place\": 3, \"text\": \"A bad cab\"", NULL, "embed", MINILM, "fade", "-f", "lines.txt", "--query",
+             "a bad cab", "--json");
+    CHECK_MW(0, NULL, NULL, "embed", MINILM, "a", "b", "-o", "vectors.npy");
+    CHECK_MW(0, "[2, 16]", NULL, "tensors", "vectors.npy");
+    CHECK_MW(0, "\"embeddings\"", NULL, "embed", MINILM, "a", "--json", "--pooling", "cls");
+    CHECK_MW(1, NULL, "there are no texts", "embed", MINILM);
+    CHECK_MW(1, NULL, "llama is no encoder", "embed", "base", "a");
+    CHECK_MW(2, NULL, "--top", "embed", MINILM, "a", "--top", "3");
+    CHECK_MW(1, NULL, "bert is an encoder", "generate", MINILM, "--prompt", "a");
+    CHECK_MW(1, NULL, "bert is an encoder", "finetune", MINILM, "--text", "notes.txt", "-o", "x");
+    folder_leave(folder);
+}
+
 /* What cannot be written, or makes no sense, is said before anything is trained. */
 static void test_what_is_refused(void)
 {
@@ -195,6 +216,7 @@ static void test_memory_and_segments_change_no_bit(void)
 int main(void)
 {
     RUN(test_a_session_from_a_text_to_another_text);
+    RUN(test_texts_as_vectors_and_the_nearest_ones);
     RUN(test_what_is_refused);
     RUN(test_a_model_that_could_not_be_written_is_not_trained);
     RUN(test_a_template_without_a_conversation_is_refused);

@@ -150,6 +150,8 @@ def finetune(folder, path, out, epochs=1, batch=1, lora=0, learning_rate=None, p
     _check(folder, out)
     config, tuning = abi.mw_text_config(), abi.mw_text_tuning(rank=lora)
     checked("mw_text_config_read", _path(folder), ctypes.byref(config))
+    if config.types:
+        raise Error(Status.MW_ERROR_UNSUPPORTED, "an encoder does not learn which word follows in a text")
     options["tokens"] = options.get("tokens", min(256, config.positions))
     options["multiple"] = batch * (trainer or {}).get("accumulate", 1)
     data = Data(path, folder, **options)

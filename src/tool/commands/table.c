@@ -34,6 +34,13 @@ const tool_command tool_commands[] = {
      "qwen2, qwen3, gemma2; or a .gguf of these; or a .bin of llama2.c or llm.c beside its tokenizer. The text is "
      "printed as it comes; Ctrl-C ends it. The same --seed gives the same text.",
      tool_generate_options, tool_generate},
+    {"embed", "MODEL [TEXT..]", 1, -1, "texts as vectors, and the nearest ones",
+     "MODEL is an encoder of the form of BERT: a folder with config.json, weights and a tokenizer, such as those of "
+     "sentence-transformers (MiniLM), or a .gguf. Prints the vector of each TEXT, and of each line of --file that "
+     "holds "
+     "something; or writes them to --out. With --query it prints the texts that are nearest to it, with the cosine of "
+     "the vectors.",
+     tool_embed_options, tool_embed},
     {"convert", "IN OUT", 2, 2, "a model or a file of tensors in another format",
      "Models: any that mw info reads, into .mlpackage, .onnx, .espresso.net, or else a folder with model.mil and "
      "weights. With --weights they are stored in less: fp16, int8 or a palette.\n\n"

@@ -93,6 +93,11 @@ bool training_text_open(training *t)
         (mw_text_tuning){.rank = (int)t->over->lora, .weights = t->over->layers, .weight_count = t->over->layer_count};
     if (mw_text_config_read(t->over->model, &t->text->config, t->err) != MW_OK)
         return false;
+    if (t->text->config.types > 0)
+        return training_fail(t, MW_ERROR_UNSUPPORTED,
+                             "%s is an encoder: --text teaches which word follows. Masked words are learned by "
+                             "mw_text_graph with a loss (docs/text.md)",
+                             t->text->config.family);
     take_words(t->over->model, t->text->words);
     t->text->tokenizer = mw_tokenizer_open(t->text->words, t->err);
     return t->text->tokenizer != NULL && open_text_data(t) && take_sets(t);
