@@ -1,7 +1,7 @@
 #!/bin/sh
 # GGUF files of small models against llama.cpp: the tokens of texts, and 20 tokens that follow, the likeliest each. The
 # first of these must be the same; later ones may differ, as llama.cpp keeps keys and values in fp16, and quantizes what
-# quantized weights are multiplied with. Then it says from which byte on.
+# quantized weights are multiplied with. Then it says from which byte on. Embeddings of an encoder are compared as well.
 # usage: tests/text/llama_cpp.sh BUILD NODE_MODULES   (node_modules with node-llama-cpp: npm i node-llama-cpp)
 set -eu
 mw=$1/mw
@@ -40,4 +40,7 @@ for family in gpt2 llama qwen2 qwen3; do
         compare $family $type "  two  spaces and more"
     done
 done
+# GELU is a table of fp16 there.
+"$mw" convert "$here/models/minilm" "$work/minilm.gguf"
+node "$here/llama_cpp_embed.mjs" "$nodes" "$mw" "$work/minilm.gguf" "a bad cab" "abcdef" "hide fade" || failed=1
 exit $failed
