@@ -37,8 +37,9 @@ MW_API mw_text_save_options mw_text_save_defaults(void);
  *  or not at all, and stands in place of what was there: a folder with config.json or none at all is replaced, another
  *  one is refused.
  *  form     a folder has the names, types and shards of a source that is a folder, and copies of its configuration and
- *           tokenizer; of another source config.json, model.safetensors and tokenizer.gguf. A package has a function of
- *           one token: inputs "tokens" I32 [1, 1] and "at" I32 [1], how many came before, states "key_0", "value_0" ..
+ *           tokenizer; of another source config.json, model.safetensors and tokenizer.json, or tokenizer.gguf for a
+ *           vocabulary that has no other form; of an encoder modules.json as well. A package has a function of one
+ *           token: inputs "tokens" I32 [1, 1] and "at" I32 [1], how many came before, states "key_0", "value_0" ..
  *           fp16 [1, kv_heads, cache, head_width], and "logits" [1, words]; "F16" keeps matrices so. For iOS 18
  *  source   as mw_text_model_open; may be `path`
  *  options  NULL = mw_text_save_defaults()
