@@ -111,17 +111,19 @@ static void test_the_first_token_is_taken_where_it_is_asked_for(void)
 
 /* ---- folders ---- */
 
-static void copy_in(const char *name)
+static void copy_from(const char *from, const char *name)
 {
     char path[600], *data = NULL;
     size_t size = 0;
     mw_error err = {0};
-    snprintf(path, sizeof path, MINILM "/%s", name);
+    snprintf(path, sizeof path, "%s/%s", from, name);
     mw__file_read(NULL, path, SIZE_MAX, &data, &size, &err);
     mw__file_write(NULL, name, data, size, false, &err);
     mw__free(mw__allocator_default(), data);
     CHECK_OK(err);
 }
+
+static void copy_in(const char *name) { copy_from(MINILM, name); }
 
 static void enter_model(char folder[512])
 {
@@ -249,6 +251,92 @@ static void test_what_is_saved_gives_the_same_embeddings(void)
     folder_leave(folder);
 }
 
+/* ---- with a trainer ---- */
+
+enum { BATCH = 2, LENGTH = 8, CELLS = BATCH * LENGTH };
+
+static mw_trainer *make_trainer(mw_graph **graph, mw_text_tuning tuning, mw_error *err)
+{
+    mw_text_config config;
+    mw_text_graph_options o = mw_text_graph_defaults();
+    o.batch = BATCH;
+    o.tokens = LENGTH;
+    o.loss = true;
+    o.tuning = tuning;
+    mw_text_config_read(".", &config, err);
+    *graph = mw_text_graph(&config, &o, err);
+    mw_trainer_options made = mw_trainer_defaults(mw_graph_find(*graph, "loss"), mw_sgd(0.5F));
+    made.compile.device = MW_DEVICE_CPU;
+    mw_trainer *trainer = *graph != NULL ? mw_trainer_create(&made, err) : NULL;
+    mw_text_load_weights(trainer, ".", err);
+    return trainer;
+}
+
+static void learn_words(mw_trainer *trainer, mw_error *err)
+{
+    int32_t tokens[CELLS], types[CELLS] = {0}, mask[CELLS], labels[CELLS];
+    float loss;
+    for (int32_t i = 0; i < CELLS; i++) {
+        tokens[i] = 5 + i % 9;
+        mask[i] = i % LENGTH < 6;
+        labels[i] = i % 3 == 0 ? 7 : -100;
+    }
+    const mw_feed feeds[] = {{.name = "tokens", .dtype = MW_I32, .data = tokens, .count = CELLS},
+                             {.name = "types", .dtype = MW_I32, .data = types, .count = CELLS},
+                             {.name = "mask", .dtype = MW_I32, .data = mask, .count = CELLS},
+                             {.name = "labels", .dtype = MW_I32, .data = labels, .count = CELLS}};
+    for (int i = 0; i < 2; i++)
+        mw_trainer_step(trainer, &(mw_batch){.feeds = feeds, .feed_count = 4}, &loss, err);
+}
+
+static void embed_with(const char *folder, mw_trainer *trainer, mw_text_tuning tuning, float out[TEXTS][WIDTH],
+                       mw_error *err)
+{
+    mw_compile_options compile = mw_compile_defaults();
+    mw_text_model_options o = mw_text_model_defaults();
+    compile.device = MW_DEVICE_CPU;
+    compile.share.trainer = trainer;
+    o.compile = &compile;
+    o.tuning = tuning;
+    mw_text_model *model = mw_text_model_open(folder, &o, err);
+    mw_text_model_embed(model, wanted.text, TEXTS, NULL, out[0], err);
+    mw_text_model_destroy(model);
+}
+
+static void check_trained(mw_text_tuning tuning)
+{
+    static const mw_text_tuning none = {0};
+    float before[TEXTS][WIDTH], shared[TEXTS][WIDTH], after[TEXTS][WIDTH], saved[TEXTS][WIDTH];
+    mw_error err = {0};
+    mw_graph *graph;
+    mw_trainer *trainer = make_trainer(&graph, tuning, &err);
+    embed_with(".", NULL, none, before, &err);
+    embed_with(".", trainer, tuning, shared, &err);
+    learn_words(trainer, &err);
+    embed_with(".", trainer, tuning, after, &err);
+    mw_text_save_trained(trainer, ".", "tuned", NULL, &err);
+    embed_with("tuned", NULL, none, saved, &err);
+    CHECK_OK(err);
+    CHECK(distance(before[0], shared[0]) < 1e-5 && distance(before[0], after[0]) > 1e-4);
+    for (size_t i = 0; err.status == MW_OK && i < TEXTS; i++)
+        CHECK(distance(after[i], saved[i]) < 1e-5);
+    mw_trainer_destroy(trainer);
+    mw_graph_destroy(graph);
+}
+
+/* All weights, and adapters; the weights of the trainer as they are. */
+static void test_a_trainer_that_learns_masked_words_lends_its_weights(void)
+{
+    char folder[512];
+    REQUIRE(folder_enter(folder));
+    copy_in("tokenizer.json");
+    copy_from(MW_TESTS_DIR "/text/models/bert", "config.json");
+    copy_from(MW_TESTS_DIR "/text/models/bert", "model.safetensors");
+    check_trained((mw_text_tuning){0});
+    check_trained((mw_text_tuning){.rank = 2});
+    folder_leave(folder);
+}
+
 /* ---- what is refused ---- */
 
 static void refuse_texts(mw_text_model *model, const char *const *texts, size_t count, const mw_embed_options *o,
@@ -318,6 +406,7 @@ int main(void)
     RUN(test_the_pooling_is_that_of_the_folder);
     RUN(test_modules_that_are_not_built_are_refused);
     RUN(test_what_is_saved_gives_the_same_embeddings);
+    RUN(test_a_trainer_that_learns_masked_words_lends_its_weights);
     RUN(test_what_has_no_embedding_is_refused);
     RUN(test_texts_beyond_the_positions_are_refused_at_opening);
     RUN(test_tokens_beyond_the_table_are_refused);
