@@ -11,6 +11,7 @@
 #include <millwright/tensors.h>
 #include <millwright/text.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 
 enum { BATCH = 2, TOKENS = 11, WORDS = 40, WIDTH = 16, CELLS = BATCH * TOKENS };
 #define FOLDER_OF(name) MW_TESTS_DIR "/text/models/" name
@@ -268,6 +269,76 @@ static void test_adapters_are_saved_under_the_names_of_the_folder(void)
     folder_leave(folder);
 }
 
+/* ---- files as they are given out ---- */
+
+/* A folder with what others have in theirs: places by number, a second head, and the tied head once more. */
+static void put_whole_folder(const char *folder, mw_error *err)
+{
+    static float data[64][1024];
+    static const int64_t places[64];
+    char path[600];
+    mw_tensor_values values[64];
+    mw_tensors *own = mw_tensors_open(folders[0], err);
+    size_t count = 0, words = 0, bias = 0;
+    for (; count < mw_tensors_get_info(own).count; count++) {
+        const mw_tensor_info *info = mw_tensors_at(own, count);
+        mw_tensors_read(own, info->name, MW_F32, data[count], (size_t)mw_shape_count(info->shape), err);
+        values[count] = (mw_tensor_values){info->name, MW_F32, info->shape, data[count]};
+        words = strstr(info->name, "word_embeddings") != NULL ? count : words;
+        bias = strcmp(info->name, "cls.predictions.bias") == 0 ? count : bias;
+    }
+    values[count++] = (mw_tensor_values){"bert.embeddings.position_ids", MW_I64, MW_SHAPE(1, 64), places};
+    values[count++] = (mw_tensor_values){"cls.seq_relationship.weight", MW_F32, MW_SHAPE(2, WIDTH), data[60]};
+    values[count++] =
+        (mw_tensor_values){"cls.predictions.decoder.weight", MW_F32, MW_SHAPE(WORDS, WIDTH), values[words].data};
+    values[count++] = (mw_tensor_values){"cls.predictions.decoder.bias", MW_F32, MW_SHAPE(WORDS), values[bias].data};
+    snprintf(path, sizeof path, "%s/model.safetensors", folder);
+    mw_tensors_write(path, values, count, err);
+    mw_tensors_destroy(own);
+}
+
+static void check_same(mw_tensors *tensors, const char *one, const char *other, size_t count)
+{
+    static float a[1024], b[1024];
+    mw_error err = {0};
+    mw_tensors_read(tensors, one, MW_F32, a, count, &err);
+    mw_tensors_read(tensors, other, MW_F32, b, count, &err);
+    CHECK_OK(err);
+    CHECK(memcmp(a, b, count * sizeof *a) == 0);
+}
+
+/* What was trained stands under every name that the folder has for it. */
+static void test_whole_folders_keep_their_tensors(void)
+{
+    char folder[512], *config = NULL;
+    size_t size = 0;
+    expected e;
+    mw_error err = {0};
+    mw_graph *graph;
+    REQUIRE(folder_enter(folder));
+    REQUIRE(open_expected(&e, folders[0]) && mkdir("base", 0777) == 0);
+    mw__file_read(NULL, FOLDER_OF("bert") "/config.json", SIZE_MAX, &config, &size, &err);
+    mw__file_write(NULL, "base/config.json", config, size, false, &err);
+    mw__free(mw__allocator_default(), config);
+    put_whole_folder("base", &err);
+    e.folder = "base";
+    mw_trainer *trainer = make_trainer(&e, &graph, (mw_text_tuning){0}, 0.1F, &err);
+    step(trainer, &e, &err);
+    mw_text_save_trained(trainer, "base", "tuned", NULL, &err);
+    mw_tensors *before = mw_tensors_open("base", &err), *after = mw_tensors_open("tuned", &err);
+    REQUIRE(CHECK_OK(err));
+    CHECK_INT(mw_tensors_get_info(after).count, mw_tensors_get_info(before).count);
+    CHECK(mw_tensors_find(after, "bert.embeddings.position_ids")->dtype == MW_I64);
+    check_same(after, "cls.predictions.decoder.weight", "bert.embeddings.word_embeddings.weight", WORDS * WIDTH);
+    check_same(after, "cls.predictions.decoder.bias", "cls.predictions.bias", WORDS);
+    mw_tensors_destroy(before);
+    mw_tensors_destroy(after);
+    mw_trainer_destroy(trainer);
+    mw_graph_destroy(graph);
+    mw__arena_deinit(&e.arena);
+    folder_leave(folder);
+}
+
 /* ---- what is refused ---- */
 
 static void test_what_an_encoder_cannot_do_is_refused(void)
@@ -328,6 +399,7 @@ int main(void)
     RUN(test_ends_are_those_of_the_weights);
     RUN(test_loss_and_gradients_of_masked_words_are_those_of_pytorch);
     RUN(test_adapters_are_saved_under_the_names_of_the_folder);
+    RUN(test_whole_folders_keep_their_tensors);
     RUN(test_what_an_encoder_cannot_do_is_refused);
     RUN(test_configurations_of_encoders_that_are_not_built_are_refused);
     return check_finish();
