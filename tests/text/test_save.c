@@ -163,6 +163,7 @@ static void compare_configs(const mw_text_config *a, const mw_text_config *b)
     SAME(struct_size), SAME(layers), SAME(width), SAME(heads), SAME(kv_heads), SAME(head_width), SAME(hidden);
     SAME(words), SAME(positions), SAME(norm_epsilon), SAME(rope_theta), SAME(rope_factor), SAME(rope_low);
     SAME(rope_high), SAME(rope_original), SAME(tied), SAME(score_softcap), SAME(logit_softcap), SAME(window);
+    SAME(types), SAME(pooler), SAME(word_head);
 #undef SAME
 }
 
