@@ -1,11 +1,14 @@
 /* The readers of networks and vocabularies in single files against any bytes: GGUF, llama2.c, llm.c. What is accepted
- * has weights of the sizes that its configuration says, which are read, and tokens that come back. */
+ * has weights of the sizes that its configuration says, which are read, and tokens that come back. And what stands
+ * beside an encoder's weights, which begins with a bracket. */
 #include "fuzz/replay.h"
 #include "text/pretrained/save.h"
 
 #include <millwright/text.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 enum { READ_MOST = 1 << 20, LOOKED_AT = 64 };
@@ -88,8 +91,53 @@ static void read_vocabulary(const char *path)
     mw_tokenizer_destroy(t);
 }
 
+/* ---- what stands beside an encoder ---- */
+
+static void put_file(const char *folder, const char *name, const uint8_t *data, size_t size)
+{
+    char path[80];
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    FILE *file = fopen(path, "wb");
+    if (file == NULL || fwrite(data, 1, size, file) != size || fclose(file) != 0)
+        abort();
+}
+
+/* modules.json up to the first NUL, 1_Pooling/config.json behind it, and the length of texts by the same bytes. */
+static void read_sentence(const uint8_t *data, size_t size)
+{
+    static const char *const files[] = {"1_Pooling/config.json", "modules.json", "sentence_bert_config.json"};
+    char folder[] = "/tmp/mw-fuzz-XXXXXX", path[80];
+    const uint8_t *end = memchr(data, '\0', size);
+    const size_t first = end != NULL ? (size_t)(end - data) : size, rest = end != NULL ? size - first - 1 : 0;
+    if (mkdtemp(folder) == NULL)
+        abort();
+    snprintf(path, sizeof path, "%s/1_Pooling", folder);
+    if (mkdir(path, 0700) != 0)
+        abort();
+    put_file(folder, files[0], data + size - rest, rest);
+    put_file(folder, files[1], data, first);
+    put_file(folder, files[2], data + size - rest, rest);
+    mw__pretrained p = {.path = folder, .form = &mw__pretrained_folder};
+    mw__pretrained_sentence sentence;
+    mw_error err = {0};
+    if (mw__pretrained_read_sentence(&p, &sentence, &err) != err.status ||
+        (err.status == MW_OK && (sentence.most < 0 || sentence.pooling == MW_POOLING_OF_FOLDER)))
+        abort();
+    for (size_t i = 0; i < 3; i++) {
+        snprintf(path, sizeof path, "%s/%s", folder, files[i]);
+        unlink(path);
+    }
+    snprintf(path, sizeof path, "%s/1_Pooling", folder);
+    if (rmdir(path) != 0 || rmdir(folder) != 0)
+        abort();
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
+    if (size > 0 && (data[0] == '[' || data[0] == '{')) {
+        read_sentence(data, size);
+        return 0;
+    }
     const bool gguf = size >= 4 && memcmp(data, "GGUF", 4) == 0;
     const char *path = put_bytes(data, size, gguf);
     read_network(path, size);
