@@ -179,6 +179,10 @@ static void test_vocabularies_that_do_not_hold_together_are_refused(void)
     refuse(v, UNSCORED, MW_ERROR_FORMAT, "no scores");
     v.model = "rwkv";
     refuse(v, SCORED, MW_ERROR_UNSUPPORTED, "rwkv");
+    v = scored_pieces();
+    put_token(&v, "gone", 5, 0.0F);
+    put_value(&v, "tokenizer.ggml.eos_token_id", "u32", &(uint32_t){7});
+    refuse(v, SCORED, MW_ERROR_FORMAT, "the token 7 is put around a text");
     static const uint8_t bytes[] = {8, 0, 0, 0, 1, 2, 3};
     refuse_table("u8", sizeof bytes, bytes, "table of characters");
     refuse_table("u8", 2, bytes, "table of characters");
@@ -245,6 +249,9 @@ static void test_what_tokenizer_json_has_no_form_for_is_refused(void)
     vocabulary v = merged_pieces(-2.0F);
     put_token(&v, "xy", 1, -4.0F); /* whose letters are none */
     refuse_json(v, SCORED, "a character of token 9");
+    v = merged_pieces(-2.0F);
+    put_token(&v, "ab", 3, 0.0F); /* a special token with the text of a piece */
+    refuse_json(v, SCORED, "token 9 is there twice");
     v = scored_pieces();
     put_token(&v, "a", 1, -9.0F);
     refuse_json(v, SCORED, "token 7 is there twice");

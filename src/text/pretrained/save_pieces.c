@@ -34,6 +34,7 @@ static bool has_bert_ends(const mw_tokenizer *t)
     return t->part_count == 3 && !t->parts[0].is_text && t->parts[1].is_text && !t->parts[2].is_text;
 }
 
+/* `text` lives as long as the keys, and so does what is returned. */
 static const char *mark_word(mw__saving_words *w, const char *text, size_t size)
 {
     if (size > 2 && text[0] == '[' && text[size - 1] == ']')
@@ -192,6 +193,10 @@ mw_status mw__saving_scored_pieces(mw__saving_words *w)
         return w->keys->err->status;
     size_t size;
     const char *data = mw__normalizer_charsmap_data(form.map, &size);
-    mw__saving_add_array(w->keys, "tokenizer.ggml.precompiled_charsmap", "u8", size, data);
+    char *kept = mw__arena_alloc(&w->keys->arena, size, 1, w->keys->err); /* the keys outlive the tokenizer */
+    if (kept == NULL)
+        return MW_ERROR_MEMORY;
+    memcpy(kept, data, size);
+    mw__saving_add_array(w->keys, "tokenizer.ggml.precompiled_charsmap", "u8", size, kept);
     return w->keys->err->status;
 }

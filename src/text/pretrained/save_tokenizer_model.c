@@ -17,10 +17,6 @@ static const char *spelled(mw__saving_json *s, size_t id)
     const bool of_model = id >= t->id_count || t->by_id[id] == NULL;
     if (text == NULL)
         return NULL;
-    if (of_model && mw__vocabulary_find(&t->model.vocabulary, text, size) != (int32_t)id) {
-        mw__fail(s->err, MW_ERROR_UNSUPPORTED, "tokenizer.json: token %zu is there twice", id);
-        return NULL;
-    }
     s->text.size = 0;
     if (t->model.byte_level && of_model)
         for (size_t i = 0; i < size; i++)
@@ -36,18 +32,69 @@ static const char *spelled(mw__saving_json *s, size_t id)
     return NULL;
 }
 
-static mw_status put_vocabulary(mw__saving_json *s)
+/* Texts that are written: a file gives each of them one number. */
+typedef struct text_set {
+    mw__arena arena;
+    mw__vocabulary texts;
+} text_set;
+
+/* The text of a token that has not been written; NULL as of spelled. */
+static const char *spelled_once(mw__saving_json *s, size_t id, text_set *set)
+{
+    const char *text = spelled(s, id);
+    if (text == NULL)
+        return NULL;
+    const size_t size = s->text.size;
+    if (size > 0 && mw__vocabulary_find(&set->texts, text, size) >= 0)
+        mw__fail(s->err, MW_ERROR_UNSUPPORTED, "tokenizer.json: token %zu is there twice", id);
+    else
+        mw__vocabulary_add(&set->texts, (int32_t)id, text, size, 0.0, s->err);
+    return mw__failed(s->err) ? NULL : text;
+}
+
+static void put_numbers(mw__saving_json *s, text_set *set)
 {
     const size_t count = mw_tokenizer_get_info(s->tokenizer).count;
     mw__json_open(&s->json, "vocab", '{');
     for (size_t id = 0; id < count && s->err->status == MW_OK; id++) {
-        const char *text = spelled(s, id);
+        const char *text = spelled_once(s, id, set);
         if (text == NULL)
             continue;
         mw__json_break(&s->json);
         mw__json_add_integer(&s->json, text, (int64_t)id);
     }
     mw__json_close(&s->json, '}');
+}
+
+/* [["a", -2.5], ..]: numbers are places here. */
+static void put_scores(mw__saving_json *s, text_set *set)
+{
+    const mw__vocabulary *v = &s->tokenizer->model.vocabulary;
+    const size_t count = mw_tokenizer_get_info(s->tokenizer).count;
+    mw__json_open(&s->json, "vocab", '[');
+    for (size_t id = 0; id < count && s->err->status == MW_OK; id++) {
+        const char *text = spelled_once(s, id, set);
+        if (text == NULL) {
+            mw__fail(s->err, MW_ERROR_UNSUPPORTED, "tokenizer.json: Unigram has no token %zu of %zu", id, count);
+            break;
+        }
+        mw__json_break(&s->json);
+        mw__json_open(&s->json, NULL, '[');
+        mw__json_add_string(&s->json, NULL, text);
+        mw__json_add_number(&s->json, NULL, mw__vocabulary_at(v, (int32_t)id).score);
+        mw__json_close(&s->json, ']');
+    }
+    mw__json_close(&s->json, ']');
+}
+
+static mw_status put_vocabulary(mw__saving_json *s, void (*put)(mw__saving_json *s, text_set *set))
+{
+    text_set set = {.texts = {.arena = NULL}};
+    mw__arena_init(&set.arena, mw__allocator_default());
+    set.texts.arena = &set.arena;
+    put(s, &set);
+    mw__vocabulary_deinit(&set.texts);
+    mw__arena_deinit(&set.arena);
     return s->err->status;
 }
 
@@ -205,7 +252,7 @@ static mw_status put_byte_pairs(mw__saving_json *s)
     mw__json_add_bool(&s->json, "fuse_unk", m->fuse_unknown);
     mw__json_add_bool(&s->json, "byte_fallback", m->byte_fallback);
     mw__json_add_bool(&s->json, "ignore_merges", m->whole_words);
-    MW_TRY(put_vocabulary(s));
+    MW_TRY(put_vocabulary(s, put_numbers));
     return put_merges(s);
 }
 
@@ -216,35 +263,19 @@ static mw_status put_word_pieces(mw__saving_json *s)
     put_unknown(s);
     mw__json_add_string(&s->json, "continuing_subword_prefix", m->prefix);
     mw__json_add_integer(&s->json, "max_input_chars_per_word", (int64_t)m->longest_word);
-    return put_vocabulary(s);
+    return put_vocabulary(s, put_numbers);
 }
 
-/* Numbers are places here. */
 static mw_status put_scored(mw__saving_json *s)
 {
     const mw__model *m = &s->tokenizer->model;
-    const size_t count = mw_tokenizer_get_info(s->tokenizer).count;
     mw__json_add_string(&s->json, "type", "Unigram");
     if (m->unknown >= 0)
         mw__json_add_integer(&s->json, "unk_id", m->unknown);
     else
         mw__json_add_null(&s->json, "unk_id");
     mw__json_add_bool(&s->json, "byte_fallback", m->byte_fallback);
-    mw__json_open(&s->json, "vocab", '[');
-    for (size_t id = 0; id < count; id++) {
-        const char *text = spelled(s, id);
-        if (text == NULL)
-            return mw__failed(s->err) ? s->err->status
-                                      : mw__fail(s->err, MW_ERROR_UNSUPPORTED,
-                                                 "tokenizer.json: Unigram has no token %zu of %zu", id, count);
-        mw__json_break(&s->json);
-        mw__json_open(&s->json, NULL, '[');
-        mw__json_add_string(&s->json, NULL, text);
-        mw__json_add_number(&s->json, NULL, mw__vocabulary_at(&m->vocabulary, (int32_t)id).score);
-        mw__json_close(&s->json, ']');
-    }
-    mw__json_close(&s->json, ']');
-    return MW_OK;
+    return put_vocabulary(s, put_scores);
 }
 
 mw_status mw__saving_put_model(mw__saving_json *s)

@@ -50,10 +50,23 @@ void mw_tokenizer_destroy(mw_tokenizer *tokenizer)
         free_tokenizer(tokenizer);
 }
 
+/* What is put around a text are tokens. */
+static mw_status check_parts(const mw_tokenizer *t, mw_error *err)
+{
+    for (size_t i = 0; i < t->part_count; i++) {
+        const int32_t id = t->parts[i].id;
+        const bool added = id >= 0 && (size_t)id < t->id_count && t->by_id[id] != NULL;
+        if (!t->parts[i].is_text && !added && mw__vocabulary_at(&t->model.vocabulary, id).text == NULL)
+            return mw__fail(err, MW_ERROR_FORMAT, "the token %d is put around a text, and there is none of that number",
+                            (int)id);
+    }
+    return MW_OK;
+}
+
 mw_tokenizer *mw__tokenizer_finish(mw_tokenizer *t, mw_error *err)
 {
     if (!mw__failed(err) && mw__subword_finish(&t->model, err) == MW_OK && mw__added_prepare(t, err) == MW_OK &&
-        mw__live_add(t, MW__LIVE_TOKENIZER, err) == MW_OK)
+        check_parts(t, err) == MW_OK && mw__live_add(t, MW__LIVE_TOKENIZER, err) == MW_OK)
         return t;
     free_tokenizer(t);
     return NULL;
