@@ -100,7 +100,7 @@ const mw__json_node *mw__tree_read(mw__arena *arena, const char *text, size_t si
 
 const mw__json_node *mw__tree_find(const mw__json_node *node, const char *key)
 {
-    if (!mw__tree_is(node, MW__JSON_IS_OBJECT))
+    if (key == NULL || !mw__tree_is(node, MW__JSON_IS_OBJECT))
         return NULL;
     for (const mw__json_node *member = node->first; member != NULL; member = member->next)
         if (strcmp(member->key, key) == 0)

@@ -29,7 +29,7 @@ typedef struct mw__json_node {
 /* The tree of a whole text, in the arena. NULL with err set if it is no JSON. */
 const mw__json_node *mw__tree_read(mw__arena *arena, const char *text, size_t size, mw_error *err);
 
-/* The member with that key; NULL if there is none, or `node` is NULL or no object. */
+/* The member with that key; NULL if there is none, `key` or `node` is NULL, or it is no object. */
 const mw__json_node *mw__tree_find(const mw__json_node *node, const char *key);
 /* The text of a member; NULL if it is none. */
 const char *mw__tree_text(const mw__json_node *node, const char *key);
