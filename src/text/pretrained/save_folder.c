@@ -315,9 +315,10 @@ mw_status mw__saving_folder(mw__saving *s, mw_error *err)
 {
     mw__fresh_folder fresh;
     MW_TRY(check_target(s->path, err));
-    MW_TRY(mw__fresh_folder_begin(&fresh, mw__allocator_default(), s->path, err));
+    mw_status status = mw__fresh_folder_begin(&fresh, mw__allocator_default(), s->path, err);
     folder_saving f = {.saving = s, .folder = fresh.path};
-    mw_status status = write_or_check(&f, err);
+    if (status == MW_OK)
+        status = write_or_check(&f, err);
     if (status == MW_OK && !s->options->check_only)
         status = mw__fresh_folder_commit(&fresh, err);
     mw__fresh_folder_deinit(&fresh);
