@@ -53,6 +53,7 @@ typedef struct calls_world {
     mw_token_stream *mw_token_stream;
     mw_text_model *mw_text_model;
     mw_text_data *mw_text_data;
+    mw_table_encoder *mw_table_encoder;
     mw_comparison *mw_comparison;
     mw_ranges *mw_ranges;
     mw_summary *mw_summary;

@@ -139,6 +139,10 @@ static void make_texts(calls_world *w, mw_error *e)
     w->mw_tokenizer = mw_tokenizer_open(MW_TESTS_DIR "/text/models/llama/tokenizer.json", e);
     w->mw_token_stream = mw_token_stream_create(w->mw_tokenizer, e);
     w->mw_scores = mw_scores_create(MW_SCORE_CLASSES, 4, NULL, e);
+    w->mw_table_encoder = mw_table_encoder_read(
+        "{\"version\": 1, \"target\": {\"name\": \"y\", \"kind\": \"value\"}, "
+        "\"fields\": [{\"name\": \"x\", \"kind\": \"category\", \"words\": [\"a\", \"b\", \"c\"]}]}",
+        e);
     w->mw_text_model = mw_text_model_open(MW_TESTS_DIR "/text/models/llama", NULL, e);
     mw_text_data_options options = mw_text_data_defaults();
     options.tokens = 2;
@@ -177,6 +181,7 @@ static void destroy_world(calls_world *w)
     mw_token_stream_destroy(w->mw_token_stream);
     mw_tokenizer_destroy(w->mw_tokenizer);
     mw_scores_destroy(w->mw_scores);
+    mw_table_encoder_destroy(w->mw_table_encoder);
     mw_communicator_destroy(w->mw_communicator);
     mw_chip_placement_destroy(w->mw_chip_placement);
     mw_chip_plan_destroy(w->mw_chip_plan);

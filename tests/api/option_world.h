@@ -40,5 +40,7 @@ void make_text_save(world *w, void *out);
 bool use_text_save(world *w, const void *options);
 void make_text_data(world *w, void *out);
 bool use_text_data(world *w, const void *options);
+void make_table_fit(world *w, void *out);
+bool use_table_fit(world *w, const void *options);
 
 #endif

@@ -486,6 +486,7 @@ static const struct_row structs[] = {
     ROW(mw_compress_options, compress),
     ROW(mw_description, description),
     ROW(mw_table_options, table),
+    ROW(mw_table_fit_options, table_fit),
     ROW(mw_augment_options, augment),
     ROW(mw_window_options, window),
     ROW(mw_image_options, images),
@@ -715,6 +716,19 @@ static void test_texts_refuse_options_out_of_range(void)
     FIELD(mw_text_graph_options, text_graph, options.tuning.alpha = (float)NAN);
     FIELD(mw_text_graph_options, text_graph, options.tuning.weight_count = 1);
     FIELD(mw_text_model_options, text_model, options.tuning.rank = 4);
+    FIELD(mw_table_fit_options, table_fit, options.path = NULL);
+    FIELD(mw_table_fit_options, table_fit, options.target = NULL);
+    FIELD(mw_table_fit_options, table_fit, options.target = "gone");
+    FIELD(mw_table_fit_options, table_fit, options.target_kind = (mw_target_kind)9);
+    FIELD(mw_table_fit_options, table_fit, options.target_scale = MW_TARGET_LOGARITHM);
+    FIELD(mw_table_fit_options, table_fit, options.field_count = 1);
+    FIELD(mw_table_fit_options, table_fit, options.validation = 1.0);
+    FIELD(mw_table_fit_options, table_fit, options.validation = (double)NAN);
+    FIELD(mw_table_fit_options, table_fit, options.split = MW_SPLIT_GROUP);
+    FIELD(mw_table_fit_options, table_fit, options.split_field = "a");
+    FIELD(mw_table_fit_options, table_fit, options.form.separator = 'x');
+    FIELD(mw_table_fit_options, table_fit, options.form.decimal = 'x');
+    FIELD(mw_table_fit_options, table_fit, options.form.encoding = (mw_text_encoding)99);
     FIELD(mw_text_data_options, text_data, options.tokens = 0);
     FIELD(mw_text_data_options, text_data, options.tokens = INT64_MAX);
     FIELD(mw_text_data_options, text_data, options.validation = 1.0);

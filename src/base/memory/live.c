@@ -206,7 +206,8 @@ static const char *const words[] = {[MW__LIVE_GRAPH] = "graph",
                                     [MW__LIVE_TOKEN_STREAM] = "stream of tokens",
                                     [MW__LIVE_TEXT_MODEL] = "text model",
                                     [MW__LIVE_SCORES] = "scores",
-                                    [MW__LIVE_TEXT_DATA] = "text data"};
+                                    [MW__LIVE_TEXT_DATA] = "text data",
+                                    [MW__LIVE_TABLE_ENCODER] = "table encoder"};
 _Static_assert(sizeof words / sizeof words[0] == MW__LIVE_KINDS, "each kind has its word");
 _Static_assert((int)MW__LIVE_KINDS < (int)OF_PARENT, "a kind is no mark of what is gone");
 

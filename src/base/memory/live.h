@@ -35,6 +35,7 @@ typedef enum mw__live_kind {
     MW__LIVE_TEXT_MODEL,
     MW__LIVE_SCORES,
     MW__LIVE_TEXT_DATA,
+    MW__LIVE_TABLE_ENCODER,
     MW__LIVE_KINDS
 } mw__live_kind;
 

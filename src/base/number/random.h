@@ -47,6 +47,6 @@ float mw__random_normal(mw__random *random);
 void mw__random_normals(mw__random *random, mw__random_width width, float *out, size_t count);
 
 /* Fisher-Yates. */
-void mw__random_shuffle(mw__random *random, uint32_t *items, size_t count);
+MW__SIBLING void mw__random_shuffle(mw__random *random, uint32_t *items, size_t count);
 
 #endif

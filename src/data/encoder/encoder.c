@@ -1,0 +1,316 @@
+/* The encoder as callers hold it: made by fitting, by reading; asked for its fields. */
+#include "data/encoder/encoder.h"
+#include "base/memory/live.h"
+#include "base/number/float_mode.h"
+
+#include <math.h>
+#include <string.h>
+
+/* ---- life ---- */
+
+mw_table_encoder *mw__encoder_make(const mw_allocator *allocator, size_t field_count, mw_error *err)
+{
+    mw_table_encoder *e = mw__alloc(allocator, 1, sizeof *e, err);
+    if (e == NULL)
+        return NULL;
+    e->allocator = allocator;
+    mw__arena_init(&e->arena, allocator);
+    mw__encoder_words_init(&e->target.classes, allocator);
+    e->fields = mw__alloc(allocator, field_count, sizeof *e->fields, err);
+    e->field_count = e->fields != NULL ? field_count : 0;
+    for (size_t i = 0; i < e->field_count; i++) {
+        mw__encoder_words_init(&e->fields[i].words, allocator);
+        e->fields[i].reason = "";
+    }
+    if (e->fields != NULL)
+        return e;
+    mw__encoder_free(e);
+    return NULL;
+}
+
+void mw__encoder_free(mw_table_encoder *encoder)
+{
+    if (encoder == NULL)
+        return;
+    for (size_t i = 0; i < encoder->field_count; i++)
+        mw__encoder_words_deinit(&encoder->fields[i].words, encoder->allocator);
+    mw__encoder_words_deinit(&encoder->target.classes, encoder->allocator);
+    mw__free(encoder->allocator, encoder->fields);
+    mw__arena_deinit(&encoder->arena);
+    mw__free(encoder->allocator, encoder);
+}
+
+void mw_table_encoder_destroy(mw_table_encoder *encoder)
+{
+    if (encoder != NULL && mw__live_remove(encoder, MW__LIVE_TABLE_ENCODER, __func__))
+        mw__encoder_free(encoder);
+}
+
+/* ---- columns ---- */
+
+static int64_t date_columns(const mw__encoder_field *f)
+{
+    return (f->has_time ? MW__DATE_COLUMNS : MW__DATE_HOUR) + f->has_indicator;
+}
+
+static int64_t column_count(const mw__encoder_field *f)
+{
+    switch (f->kind) {
+    case MW_FIELD_NUMBER:
+    case MW_FIELD_BOOLEAN:
+        return 1 + f->has_indicator;
+    case MW_FIELD_DATE:
+        return date_columns(f);
+    case MW_FIELD_TEXT:
+        return f->width;
+    case MW_FIELD_CATEGORY:
+    case MW_FIELD_ID:
+        return 1;
+    default:
+        return 0;
+    }
+}
+
+/* One-hot up to 32 words, from there on the root of their number, within 4 and 32. */
+static int64_t choose_width(const mw__encoder_field *f)
+{
+    const int64_t root = (int64_t)ceil(sqrt((double)f->words.count));
+    return f->width > 0 || f->words.count <= 32 ? f->width : root < 4 ? 4 : root > 32 ? 32 : root;
+}
+
+mw_status mw__encoder_place_columns(mw_table_encoder *encoder, mw_error *err)
+{
+    encoder->columns = 0;
+    for (int words = 0; words < 2; words++) {
+        for (size_t i = 0; i < encoder->field_count; i++) {
+            mw__encoder_field *f = &encoder->fields[i];
+            if (mw__encoder_has_words(f) != (words == 1))
+                continue;
+            f->width = words == 1 ? choose_width(f) : f->width;
+            f->first = encoder->columns;
+            f->columns = column_count(f);
+            encoder->columns += f->columns;
+        }
+        encoder->numbers = words == 0 ? encoder->columns : encoder->numbers;
+    }
+    if (encoder->columns > MW__ENCODER_COLUMNS_MAX)
+        return mw__fail(err, MW_ERROR_UNSUPPORTED,
+                        "table: %lld columns are more than %d; ignore fields, or make texts narrower",
+                        (long long)encoder->columns, MW__ENCODER_COLUMNS_MAX);
+    return MW_OK;
+}
+
+int64_t mw__encoder_layer_width(const mw__encoder_field *f)
+{
+    if (!mw__encoder_has_words(f))
+        return f->columns;
+    return f->width > 0 ? f->width : (int64_t)f->words.count;
+}
+
+/* ---- fitting ---- */
+
+mw_table_fit_options mw_table_fit_defaults(const char *path, const char *target)
+{
+    return (mw_table_fit_options){
+        .struct_size = sizeof(mw_table_fit_options), .path = path, .target = target, .validation = 0.1, .seed = 1};
+}
+
+static mw_status check_options(const mw_table_fit_options *o, mw_error *err)
+{
+    if (o == NULL || o->struct_size != sizeof *o || o->path == NULL || o->target == NULL)
+        return mw__fail(err, MW_ERROR_ARGUMENT, "mw_table_encoder_fit: %s",
+                        o == NULL || o->struct_size != sizeof *o ? "options must come from mw_table_fit_defaults"
+                        : o->path == NULL                        ? "no path"
+                                                                 : "no target");
+    if (o->target_kind < MW_TARGET_FOUND || o->target_kind > MW_TARGET_VALUE || o->target_scale < MW_TARGET_STANDARD ||
+        o->target_scale > MW_TARGET_AS_IT_IS || o->split < MW_SPLIT_RANDOM || o->split > MW_SPLIT_TIME)
+        return mw__fail(err, MW_ERROR_ARGUMENT,
+                        "mw_table_encoder_fit: kind %d or scale %d of the target, or split %d, "
+                        "is none",
+                        (int)o->target_kind, (int)o->target_scale, (int)o->split);
+    if (o->target_kind == MW_TARGET_CLASS && o->target_scale != MW_TARGET_STANDARD)
+        return mw__fail(err, MW_ERROR_ARGUMENT, "mw_table_encoder_fit: classes have no scale");
+    if (!(o->validation >= 0 && o->validation <= 0.9))
+        return mw__fail(err, MW_ERROR_ARGUMENT, "mw_table_encoder_fit: a share of %g is kept out, not 0 to 0.9",
+                        o->validation);
+    const bool needs_field = o->split == MW_SPLIT_GROUP || o->split == MW_SPLIT_TIME;
+    if (needs_field != (o->split_field != NULL))
+        return mw__fail(err, MW_ERROR_ARGUMENT,
+                        "mw_table_encoder_fit: groups and times have a split_field, others none");
+    if (o->split == MW_SPLIT_STRATIFIED && o->target_kind == MW_TARGET_VALUE)
+        return mw__fail(err, MW_ERROR_ARGUMENT,
+                        "mw_table_encoder_fit: a stratified split is of classes, not of values");
+    return MW_OK;
+}
+
+/* Reads the file once for a stage. */
+static mw_status open_rows(mw__records *rows, const mw_table_fit_options *o, const mw_table_form *form, mw_error *err)
+{
+    return mw__records_open(rows, mw__allocator_or_default(o->allocator), o->path, form, err);
+}
+
+static mw_table_encoder *choose_kinds(const mw_table_fit_options *o, mw_table_form *out_form, int64_t *out_rows,
+                                      mw_error *err)
+{
+    mw__records rows;
+    mw__encoder_observed *observed = NULL;
+    mw_table_encoder *e = NULL;
+    if (open_rows(&rows, o, &o->form, err) == MW_OK && mw__encoder_observe(&rows, &observed, out_rows, err) == MW_OK)
+        e = mw__encoder_choose(o, &rows, observed, *out_rows, err);
+    *out_form = rows.form;
+    mw__encoder_forget(observed, rows.count, rows.source.allocator);
+    mw__records_close(&rows);
+    return e;
+}
+
+static mw_status fit_rows(mw_table_encoder *e, const mw_table_fit_options *o, const mw_table_form *form,
+                          const uint8_t *parts, mw_error *err)
+{
+    mw__records rows;
+    mw_status status = open_rows(&rows, o, form, err);
+    if (status == MW_OK)
+        status = mw__encoder_fit_rows(e, &rows, parts, err);
+    mw__records_close(&rows);
+    return status;
+}
+
+static mw_status encode_rows(mw_table_encoder *e, const mw_table_fit_options *o, const mw_table_form *form,
+                             const uint8_t *parts, mw_dataset *out[2], mw_error *err)
+{
+    mw__records rows;
+    mw_status status = open_rows(&rows, o, form, err);
+    if (status == MW_OK)
+        status = mw__encoder_encode(e, &rows, parts, out, err);
+    mw__records_close(&rows);
+    return status;
+}
+
+static mw_table_encoder *fit(const mw_table_fit_options *o, mw_dataset *out[2], bool encodes, mw_error *err)
+{
+    int64_t row_count;
+    mw_table_form form;
+    uint8_t *parts = NULL;
+    mw_table_encoder *e = choose_kinds(o, &form, &row_count, err);
+    if (e == NULL)
+        return NULL;
+    mw_status status = mw__encoder_split(o, &form, row_count, &parts, err);
+    if (status == MW_OK)
+        status = fit_rows(e, o, &form, parts, err);
+    if (status == MW_OK && encodes)
+        status = encode_rows(e, o, &form, parts, out, err);
+    if (status == MW_OK)
+        status = mw__live_add(e, MW__LIVE_TABLE_ENCODER, err);
+    mw__free(e->allocator, parts);
+    if (status == MW_OK)
+        return e;
+    mw__encoder_free(e);
+    return NULL;
+}
+
+static void hand_out(mw_dataset *set, mw_dataset **out, bool is_good)
+{
+    if (out != NULL && is_good)
+        *out = set;
+    else
+        mw_dataset_destroy(set);
+}
+
+mw_table_encoder *mw_table_encoder_fit(const mw_table_fit_options *options, mw_dataset **out_training,
+                                       mw_dataset **out_validation, mw_error *err)
+{
+    MW__FLOAT_SCOPE;
+    mw_error own = {0};
+    mw_error *reason = err != NULL ? err : &own;
+    mw_dataset *parts[2] = {NULL, NULL};
+    if (out_training != NULL)
+        *out_training = NULL;
+    if (out_validation != NULL)
+        *out_validation = NULL;
+    if (mw__skips(err) || check_options(options, reason) != MW_OK)
+        return NULL;
+    mw_table_encoder *e = fit(options, parts, out_training != NULL || out_validation != NULL, reason);
+    hand_out(parts[0], out_training, e != NULL);
+    hand_out(parts[1], out_validation, e != NULL);
+    return e;
+}
+
+/* ---- other files ---- */
+
+/* Where the fields stand differs from file to file: a copy of the encoder knows it. */
+static mw_dataset *encode_file(const mw_table_encoder *encoder, mw__records *rows, mw_error *err)
+{
+    mw_table_encoder bound = *encoder;
+    mw_dataset *out[2] = {NULL, NULL};
+    bound.fields = mw__alloc(encoder->allocator, encoder->field_count, sizeof *bound.fields, err);
+    if (bound.fields == NULL)
+        return NULL;
+    memcpy(bound.fields, encoder->fields, encoder->field_count * sizeof *bound.fields);
+    if (mw__encoder_bind(&bound, rows, false, err) == MW_OK &&
+        mw__encoder_encode(&bound, rows, NULL, out, err) == MW_OK && out[0] == NULL)
+        mw__fail(err, MW_ERROR_FORMAT, "\"%.300s\" has no rows", rows->source.path);
+    mw__free(encoder->allocator, bound.fields);
+    return out[0];
+}
+
+mw_dataset *mw_table_encoder_open(const mw_table_encoder *encoder, const char *path, const mw_table_form *form,
+                                  mw_error *err)
+{
+    MW__FLOAT_SCOPE;
+    mw_error own = {0};
+    mw_error *reason = err != NULL ? err : &own;
+    mw__records rows;
+    if (mw__skips(err) || mw__live_check(encoder, MW__LIVE_TABLE_ENCODER, __func__, reason) != MW_OK)
+        return NULL;
+    if (path == NULL) {
+        mw__fail(reason, MW_ERROR_ARGUMENT, "mw_table_encoder_open: no path");
+        return NULL;
+    }
+    mw_dataset *set = NULL;
+    if (mw__records_open(&rows, encoder->allocator, path, form, reason) == MW_OK)
+        set = encode_file(encoder, &rows, reason);
+    mw__records_close(&rows);
+    return set;
+}
+
+/* ---- what it knows ---- */
+
+int64_t mw_table_encoder_width(const mw_table_encoder *encoder)
+{
+    return mw__live_has(encoder, MW__LIVE_TABLE_ENCODER) ? encoder->columns : 0;
+}
+
+bool mw_table_encoder_field_at(const mw_table_encoder *encoder, size_t index, mw_encoded_field *out)
+{
+    if (out != NULL)
+        *out = (mw_encoded_field){0};
+    if (!mw__live_has(encoder, MW__LIVE_TABLE_ENCODER) || index >= encoder->field_count || out == NULL)
+        return false;
+    const mw__encoder_field *f = &encoder->fields[index];
+    *out = (mw_encoded_field){.name = f->name,
+                              .kind = f->kind,
+                              .reason = f->reason,
+                              .missing = f->missing,
+                              .filled = f->fill,
+                              .offset = f->offset,
+                              .mean = f->value.mean,
+                              .deviation = f->value.deviation,
+                              .word_count = f->words.count,
+                              .words = f->words.names,
+                              .width = mw__encoder_layer_width(f),
+                              .first_column = f->first,
+                              .columns = f->columns};
+    return true;
+}
+
+mw_encoded_target mw_table_encoder_target(const mw_table_encoder *encoder)
+{
+    if (!mw__live_has(encoder, MW__LIVE_TABLE_ENCODER))
+        return (mw_encoded_target){0};
+    const mw__encoder_target *t = &encoder->target;
+    return (mw_encoded_target){.name = t->name,
+                               .kind = t->kind,
+                               .mean = t->value.mean,
+                               .deviation = t->value.deviation > 0 ? t->value.deviation : 1,
+                               .logarithm = t->scale == MW_TARGET_LOGARITHM,
+                               .classes = {.count = t->classes.count, .names = t->classes.names}};
+}

@@ -1,0 +1,151 @@
+/* What operations can say of an encoder: scaled numbers, words as one-hot or as learned numbers. */
+#include "base/memory/live.h"
+#include "base/number/float_mode.h"
+#include "data/encoder/encoder.h"
+#include "graph/ir/ir.h"
+#include <millwright/millwright.h>
+
+#include <float.h>
+#include <math.h>
+#include <stdio.h>
+
+/* [1, count] numbers of the type of x. */
+static mw_tensor *constant_row(mw_tensor *x, int64_t count, const float *numbers)
+{
+    mw_tensor *row = mw_constant(mw_tensor_graph(x), MW_F32, MW_SHAPE(1, count), numbers);
+    return mw_tensor_dtype(x) == MW_F32 ? row : mw_cast(row, mw_tensor_dtype(x));
+}
+
+/* ---- numbers ---- */
+
+/* A column that is not scaled has the mean 0 and the factor 1. */
+static void scale_column(const mw__encoder_scale *scale, double offset, float *mean, float *factor)
+{
+    *mean = (float)(scale->mean - offset);
+    *factor = scale->deviation > 1.0 / (double)FLT_MAX ? (float)(1 / scale->deviation) : 1.0f;
+}
+
+static void scale_field(const mw__encoder_field *f, float *mean, float *factor)
+{
+    for (int64_t i = 0; i < f->columns; i++)
+        factor[f->first + i] = 1.0f;
+    if (f->kind == MW_FIELD_NUMBER || f->kind == MW_FIELD_BOOLEAN || f->kind == MW_FIELD_DATE)
+        scale_column(&f->value, f->offset, mean + f->first, factor + f->first);
+    if (f->kind == MW_FIELD_DATE)
+        scale_column(&f->age, 0, mean + f->first + MW__DATE_AGE, factor + f->first + MW__DATE_AGE);
+}
+
+static mw_tensor *part_of(mw_tensor *x, int64_t first, int64_t count)
+{
+    return mw_slice_by_size(x, (const int64_t[]){0, first}, (const int64_t[]){-1, count});
+}
+
+static mw_tensor *scale_numbers(const mw_table_encoder *e, mw_tensor *x, mw_error *err)
+{
+    const size_t count = (size_t)e->numbers;
+    float *numbers = mw__alloc(e->allocator, 2 * count, sizeof *numbers, err);
+    if (numbers == NULL)
+        return NULL;
+    for (size_t i = 0; i < e->field_count; i++)
+        if (!mw__encoder_has_words(&e->fields[i]))
+            scale_field(&e->fields[i], numbers, numbers + count);
+    mw_tensor *part = e->numbers < e->columns ? part_of(x, 0, e->numbers) : x;
+    mw_tensor *scaled =
+        mw_mul(mw_sub(part, constant_row(x, e->numbers, numbers)), constant_row(x, e->numbers, numbers + count));
+    mw__free(e->allocator, numbers);
+    return scaled;
+}
+
+/* ---- words ---- */
+
+/* Zeros for a number that is no word's. Numbers up to 2^24 are exact in fp32, and up to 2048 in fp16. */
+static mw_tensor *one_hot(const mw_table_encoder *e, const mw__encoder_field *f, mw_tensor *x, mw_error *err)
+{
+    const size_t count = f->words.count;
+    float *range = mw__alloc(e->allocator, count, sizeof *range, err);
+    if (range == NULL)
+        return NULL;
+    for (size_t i = 0; i < count; i++)
+        range[i] = (float)i;
+    mw_tensor *is_word = mw_equal(part_of(x, f->first, 1), constant_row(x, (int64_t)count, range));
+    mw__free(e->allocator, range);
+    return mw_cast(is_word, mw_tensor_dtype(x));
+}
+
+static mw_tensor *spread_words(const mw_table_encoder *e, size_t index, mw_tensor *x, const char *name, mw_error *err)
+{
+    const mw__encoder_field *f = &e->fields[index];
+    char whole[160];
+    mw_tensor *hot = one_hot(e, f, x, err);
+    if (hot == NULL || f->width == 0)
+        return hot;
+    snprintf(whole, sizeof whole, "%.120s.%zu", name, index);
+    return mw_dense(hot, f->width, whole);
+}
+
+/* ---- all ---- */
+
+static mw_tensor *join_parts(const mw_table_encoder *e, mw_tensor *x, const char *name, mw_tensor **parts,
+                             mw_error *err)
+{
+    size_t count = 0;
+    if (e->numbers > 0)
+        parts[count++] = scale_numbers(e, x, err);
+    for (size_t i = 0; i < e->field_count; i++)
+        if (mw__encoder_has_words(&e->fields[i]) && e->fields[i].words.count > 0)
+            parts[count++] = spread_words(e, i, x, name, err);
+    return count == 1 ? parts[0] : mw_concat(parts, count, 1);
+}
+
+static bool check_layer(const mw_table_encoder *e, const mw_tensor *x, const char *name)
+{
+    mw_error err = {0};
+    mw_graph *graph = mw_tensor_graph(x);
+    const mw_shape shape = mw_tensor_shape(x);
+    const mw_dtype dtype = mw_tensor_dtype(x);
+    if (mw__live_check(e, MW__LIVE_TABLE_ENCODER, "mw_table_encoder_layer", &err) != MW_OK)
+        mw__graph_fail(graph, err.status, "%s", err.message);
+    else if (name == NULL)
+        mw__graph_fail(graph, MW_ERROR_ARGUMENT, "mw_table_encoder_layer: no name");
+    else if (dtype != MW_F32 && dtype != MW_F16)
+        mw__graph_fail(graph, MW_ERROR_DTYPE, "mw_table_encoder_layer: x is %s; it must be fp16 or fp32",
+                       mw_dtype_name(dtype));
+    else if (shape.rank != 2 || shape.dim[1] != e->columns)
+        mw__graph_fail(graph, MW_ERROR_SHAPE,
+                       "mw_table_encoder_layer: x has rank %d and %lld columns; it must be [N, %lld]", shape.rank,
+                       (long long)(shape.rank == 2 ? shape.dim[1] : 0), (long long)e->columns);
+    else
+        return true;
+    return false;
+}
+
+mw_tensor *mw_table_encoder_layer(const mw_table_encoder *encoder, mw_tensor *x, const char *name)
+{
+    MW__FLOAT_SCOPE;
+    mw_error err = {0};
+    if (x == NULL || !check_layer(encoder, x, name))
+        return x;
+    mw_tensor **parts = mw__alloc(encoder->allocator, encoder->field_count + 1, sizeof *parts, &err);
+    mw_tensor *out = parts != NULL ? join_parts(encoder, x, name, parts, &err) : NULL;
+    mw__free(encoder->allocator, parts);
+    if (err.status != MW_OK)
+        mw__graph_fail(mw_tensor_graph(x), err.status, "%s", err.message);
+    return out != NULL ? out : x;
+}
+
+mw_tensor *mw_table_encoder_unscale(const mw_table_encoder *encoder, mw_tensor *y)
+{
+    MW__FLOAT_SCOPE;
+    mw_error err = {0};
+    if (y == NULL)
+        return NULL;
+    if (mw__live_check(encoder, MW__LIVE_TABLE_ENCODER, __func__, &err) != MW_OK) {
+        mw__graph_fail(mw_tensor_graph(y), err.status, "%s", err.message);
+        return y;
+    }
+    const mw_encoded_target t = mw_table_encoder_target(encoder);
+    if (t.kind == MW_TARGET_CLASS)
+        return y;
+    mw_tensor *value = mw_add_scalar(mw_mul_scalar(y, t.deviation), t.mean);
+    return t.logarithm ? mw_exp(value) : value;
+}
