@@ -107,7 +107,7 @@ typedef struct mw_table_form {
 typedef struct mw_table_fit_options {
     size_t struct_size;
     const char *path;   /* .jsonl and .ndjson are JSON Lines, others CSV */
-    const char *target; /* name of a field */
+    const char *target; /* name of a field; NULL = the last */
     mw_target_kind target_kind;
     mw_target_scale target_scale;
     const mw_field_setting *fields; /* [field_count] what is said of some */

@@ -110,6 +110,14 @@ config_node *config_get(const config_node *object, const char *key)
     return NULL;
 }
 
+size_t config_count(const config_node *node)
+{
+    size_t count = 0;
+    for (const config_node *member = node != NULL ? node->first : NULL; member != NULL; member = member->next)
+        count++;
+    return count;
+}
+
 void config_fail(config *c, const config_node *node, const char *format, ...)
 {
     char what[300];

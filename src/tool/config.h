@@ -45,6 +45,8 @@ void config_close(config *c);
 
 /* The member of an object; NULL if there is none, or for NULL. */
 config_node *config_get(const config_node *object, const char *key);
+/* Members of an object, elements of an array; 0 for NULL. */
+size_t config_count(const config_node *node);
 /* Fails with the place of a node. */
 void config_fail(config *c, const config_node *node, const char *format, ...) __attribute__((format(printf, 3, 4)));
 

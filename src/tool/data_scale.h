@@ -6,6 +6,9 @@
 #include <millwright/data.h>
 #include <millwright/millwright.h>
 
+/* What a model says of the table it learned: mw_table_encoder_write. */
+#define DATA_TABLE_KEY "mw.table"
+
 /* Of each element of an example, over a data set. */
 typedef struct data_moments {
     struct data_moment *fields; /* [count], owned */

@@ -17,6 +17,7 @@ typedef struct field_row {
 } field_row;
 
 #define TABLES      "in data of a table (.csv, .tsv, .jsonl)"
+#define FITTED      "in data of a table that a network is trained on, with \"normalize\""
 #define PICTURES    "for pictures"
 #define CHECKPOINTS "with \"run\" or \"checkpoint\""
 
@@ -38,6 +39,9 @@ static const field_row rows[] = {
     {"checkpoint_steps", FIELD_INTEGER, 0, INT32_MAX, .when = CHECKPOINTS},
     {"keep", FIELD_INTEGER, 0, 1000, .when = CHECKPOINTS},
     {"best", FIELD_CHOICE, .choices = "loss, accuracy, mean_absolute_error", .when = CHECKPOINTS},
+    {"class_weights", FIELD_CHOICE, .choices = "balanced", .when = "with the loss cross_entropy"},
+    {"class_weights", FIELD_OBJECT, .when = "with the loss cross_entropy"},
+    {"scores", FIELD_TEXT, .when = NULL},
     {"run", FIELD_TEXT, .when = NULL},
     {"checkpoint", FIELD_TEXT, .when = NULL},
     {"metrics", FIELD_TEXT, .when = NULL},
@@ -47,7 +51,15 @@ static const field_row rows[] = {
     {"data.path", FIELD_TEXT, .when = NULL},
     {"data.inputs", FIELD_OBJECT, .when = TABLES},
     {"data.target", FIELD_TEXT, .when = TABLES},
+    {"data.fields", FIELD_OBJECT, .when = FITTED},
+    {"data.target_scale", FIELD_CHOICE, .choices = "standard, logarithm, none",
+     .when = FITTED " and a target of values"},
+    {"data.split", FIELD_CHOICE, .choices = "random, stratified, group, time", .when = FITTED},
+    {"data.split_field", FIELD_TEXT, .when = "with \"split\": \"group\" or \"time\""},
+    {"data.split_seed", FIELD_INTEGER, 0, RECIPE_SEED_MAX, .when = FITTED},
     {"data.separator", FIELD_TEXT, .when = "in data of a .csv or .tsv file"},
+    {"data.decimal", FIELD_TEXT, .when = FITTED ", of a .csv or .tsv file"},
+    {"data.encoding", FIELD_CHOICE, .choices = "found, utf-8, utf-16le, utf-16be, latin1", .when = FITTED},
     {"data.header", FIELD_BOOL, .when = "in data of a .csv or .tsv file"},
     {"data.normalize", FIELD_BOOL, .when = "with \"network\" and without \"model\""},
     {"data.channels", FIELD_INTEGER, 1, 3, .choices = "1, 3", .when = "for folders of pictures"},

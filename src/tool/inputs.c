@@ -6,7 +6,9 @@
 
 #include "base/number/number.h"
 #include "base/number/random.h"
+#include "base/text/printable.h"
 
+#include <millwright/data.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -156,6 +158,54 @@ static bool read_file(tool_inputs *inputs, const char *file, const mw_port *port
     return good;
 }
 
+/* ---- tables ---- */
+
+static bool fail_table(mw_error *err, const char *file, const char *what)
+{
+    if (err->status == MW_OK) {
+        err->status = MW_ERROR_ARGUMENT;
+        mw__printable_printf(err->message, sizeof err->message, "\"%.200s\": %s", file, what);
+    }
+    return false;
+}
+
+/* The examples of a table, as the encoder makes them. */
+static bool take_examples(tool_inputs *inputs, const char *file, const mw_table_encoder *encoder, const mw_port *port,
+                          const mw_model *model, mw_error *err)
+{
+    mw_dataset *set = mw_table_encoder_open(encoder, file, NULL, err);
+    const int64_t width = mw_table_encoder_width(encoder), examples = mw_dataset_examples(set);
+    bool good = set != NULL;
+    if (good && width != one_of(model, port))
+        good = fail_table(err, file, "what the model says of tables does not fit this input");
+    if (good && inputs->examples != 0 && inputs->examples != examples)
+        good = fail_table(err, file, "it has not as many examples as another input");
+    const size_t count = good ? (size_t)(examples * width) : 0;
+    float *data = good ? malloc(count * sizeof *data) : NULL;
+    if (data != NULL)
+        memcpy(data, mw_dataset_column_at(set, 0)->data, count * sizeof *data);
+    mw_dataset_destroy(set);
+    inputs->examples = good ? examples : inputs->examples;
+    return good && (add_input(inputs, port->name, MW_F32, data, count) || fail_table(err, file, "there is no memory"));
+}
+
+/* Rows of a table, if the model says how they become numbers. */
+static bool read_table(tool_inputs *inputs, const char *file, const mw_port *port, const mw_model *model,
+                       const tool_call *call)
+{
+    char *text;
+    if (!tool_model_text(model, call->arguments[0], NULL, DATA_TABLE_KEY, &text, call->err))
+        return false;
+    if (text == NULL)
+        return fail_table(call->err, file,
+                          "the model does not say how a table becomes its input; give it as a file of tensors");
+    mw_table_encoder *encoder = mw_table_encoder_read(text, call->err);
+    const bool good = encoder != NULL && take_examples(inputs, file, encoder, port, model, call->err);
+    mw_table_encoder_destroy(encoder);
+    free(text);
+    return good;
+}
+
 /* ---- numbers ---- */
 
 static bool fill_wide(tool_inputs *inputs, double number, const mw_port *port, int64_t count)
@@ -227,8 +277,9 @@ static bool read_given(tool_inputs *inputs, const char **given, const mw_model *
             return false;
         }
         const bool is_number = mw__number_read(rest, strlen(rest), MW__NUMBER_F64, &number);
-        if (!(is_number ? fill_input(inputs, number, &port, mw_shape_count(port.shape))
-                        : read_file(inputs, rest, &port, model, call->err)))
+        if (!(is_number             ? fill_input(inputs, number, &port, mw_shape_count(port.shape))
+              : tool_is_table(rest) ? read_table(inputs, rest, &port, model, call)
+                                    : read_file(inputs, rest, &port, model, call->err)))
             return false;
     }
     return true;

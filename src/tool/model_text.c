@@ -118,7 +118,7 @@ static bool read_about(const char *path, const char *run, const char *key, char 
 
 /* ---- what a model says ---- */
 
-static const char *const keys[] = {"classes", DATA_OFFSETS_KEY};
+static const char *const keys[] = {"classes", DATA_OFFSETS_KEY, DATA_TABLE_KEY};
 enum { KEYS = sizeof keys / sizeof keys[0] };
 
 /* The first of a key counts. */

@@ -17,7 +17,7 @@ bool tool_model_text(const mw_model *model, const char *path, const char *run, c
 typedef struct tool_description {
     mw_description described;
     mw_text_pair *pairs;
-    char *texts[2];
+    char *texts[3];
     bool is_longer; /* than that of the model */
 } tool_description;
 

@@ -1,5 +1,6 @@
 /* Values of options. */
 #include "base/number/number.h"
+#include "base/text/string.h"
 #include "tool/tool.h"
 
 #include <millwright/inspect.h>
@@ -99,4 +100,10 @@ void tool_json_error(mw__json_writer *json, const mw_error *err)
         mw__json_add_integer(json, "column", err->text_column);
     }
     mw__json_close(json, '}');
+}
+
+bool tool_is_table(const char *path)
+{
+    return mw__string_ends(path, ".csv") || mw__string_ends(path, ".tsv") || mw__string_ends(path, ".jsonl") ||
+           mw__string_ends(path, ".ndjson");
 }

@@ -97,6 +97,9 @@ bool tool_parse_dtype(const char *text, mw_dtype *out);
 bool tool_parse_pair(const char *option, const char *text, char *name, size_t size, const char **rest);
 /* "1,3,224,224" or "1x3x224x224". */
 bool tool_parse_shape(const char *text, mw_shape *out);
+/* Whether a path is that of a table: .csv, .tsv, .jsonl, .ndjson. */
+bool tool_is_table(const char *path);
+
 /* ---- JSON ---- */
 
 void tool_json_shape(mw__json_writer *json, const char *key, mw_shape shape); /* null for an extent that is not known */

@@ -717,7 +717,6 @@ static void test_texts_refuse_options_out_of_range(void)
     FIELD(mw_text_graph_options, text_graph, options.tuning.weight_count = 1);
     FIELD(mw_text_model_options, text_model, options.tuning.rank = 4);
     FIELD(mw_table_fit_options, table_fit, options.path = NULL);
-    FIELD(mw_table_fit_options, table_fit, options.target = NULL);
     FIELD(mw_table_fit_options, table_fit, options.target = "gone");
     FIELD(mw_table_fit_options, table_fit, options.target_kind = (mw_target_kind)9);
     FIELD(mw_table_fit_options, table_fit, options.target_scale = MW_TARGET_LOGARITHM);

@@ -451,12 +451,12 @@ static void check_refused(const char *name, const char *text, const char *said)
 
 static void test_what_is_wrong_is_said_with_its_place(void)
 {
-    check_refused("bad.csv", "", "is empty");
+    check_refused("bad.csv", "", "line 1: it is empty");
     check_refused("bad.csv", "a,y\n", "has no rows");
-    check_refused("bad.csv", "y\n1\n2\n", "no field is left besides the target \"y\"");
+    check_refused("bad.csv", "y\n1\n2\n", "the table has no field besides the target \"y\"");
     check_refused("bad.csv", "a,b\n1,2\n", "has no field \"y\" among its 2");
     check_refused("bad.csv", "a,y\n1,2\n1,2,3\n", "line 3: it has 3 fields, the first line has 2");
-    check_refused("bad.csv", "a,y\n\"1,2\n3,4\n", "line 2: a quote that begins in this row is not closed");
+    check_refused("bad.csv", "a,y\n\"1,2\n3,4\n", "line 2: the quote is not closed");
     check_refused("bad.csv", "a,y\n\"1\"x,2\n", "line 2: something stands behind the closing quote");
     check_refused("bad.csv", "a,y\n1\"x,2\n", "line 2: a quote in a field that is not quoted");
     check_refused("bad.csv", "a,y\n1,b\n2,\n", "line 3, field \"y\": the target is missing; leave the row out");
@@ -466,7 +466,7 @@ static void test_what_is_wrong_is_said_with_its_place(void)
     check_refused("bad.csv", "a,y\n1e39,b\n2,c\n", "\"1e39\" is no number that fp32 has");
     check_refused("bad.jsonl", "{\"a\": 1, \"y\": 2}\n[1]\n", "line 2: the line is no JSON object");
     check_refused("bad.jsonl", "{\"a\": 1, \"y\": 2}\n{\"a\": }\n", "line 2: JSON:");
-    check_refused("bad.jsonl", "{\"a\": [1], \"y\": 2}\n", "no field is left");
+    check_refused("bad.jsonl", "{\"a\": [1], \"y\": 2}\n", "the table has no field besides");
     CHECK_INT(remove("bad.csv"), 0);
 }
 

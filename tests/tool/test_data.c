@@ -253,10 +253,11 @@ static void test_what_is_wrong_with_a_table_names_file_and_line(void)
         {"q.csv", "a,\"b\"\"", "\"q.csv\", line 1: the quote is not closed"},
         {"q.csv", "", "\"q.csv\", line 1: it is empty"},
         {"q.csv", "y\n1\n", "\"q.csv\": the table has no field besides the target \"y\""},
-        {"q.csv", "a,y\nx,1\n", "\"q.csv\", line 2, field \"a\""},
+        {"q.csv", "a,y\n1,p\n2,\n", "\"q.csv\", line 3, field \"y\": the target is missing"},
         {"q.jsonl", "{\"a\": 1, \"y\": \"p\"\n", "\"q.jsonl\", line 1: JSON"},
         {"q.jsonl", "\n\n[1]\n", "\"q.jsonl\", line 3: it has no object"},
-        {"q.jsonl", "{\"a\": 1, \"y\": \"p\"}\n{\"a\": 1}\n", "\"q.jsonl\", line 2, field \"y\": it is missing"},
+        {"q.jsonl", "{\"a\": 1, \"y\": \"p\"}\n{\"a\": 1}\n",
+         "\"q.jsonl\", line 2, field \"y\": the target is missing"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         folder_put(rows[i].file, rows[i].text);

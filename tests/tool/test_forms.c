@@ -271,23 +271,23 @@ static void test_a_broken_about_is_refused_with_file_and_key(void)
 /* As the file of another tool, which says a lot of itself. */
 static void test_a_model_with_many_pairs_keeps_them_when_it_is_tuned(void)
 {
-    enum { MANY = 300 };
+    enum { MANY = 300, OWN = 3 };
     mw_error err = {0};
     static char keys[MANY][16];
-    mw_text_pair pairs[MANY + 2];
+    mw_text_pair pairs[MANY + OWN];
     mw_model *plain = mw_model_open("plain", NULL, &err);
     CHECK_OK(err);
     const mw_description *own = mw_model_get_info(plain).description;
-    REQUIRE(own != NULL && own->pair_count == 2);
+    REQUIRE(own != NULL && own->pair_count == OWN);
     for (int i = 0; i < MANY; i++) {
         snprintf(keys[i], sizeof keys[i], "key %d", i);
         pairs[i] = (mw_text_pair){keys[i], "value"};
     }
-    pairs[MANY] = own->pairs[0];
-    pairs[MANY + 1] = own->pairs[1];
+    for (int i = 0; i < OWN; i++)
+        pairs[MANY + i] = own->pairs[i];
     mw_description description = mw_description_defaults();
     description.pairs = pairs;
-    description.pair_count = MANY + 2;
+    description.pair_count = MANY + OWN;
     mw_model_options options = mw_model_defaults();
     options.description = &description;
     mw_model *many = mw_model_create(mw_model_get_info(plain).graph, &options, &err);
@@ -300,7 +300,8 @@ static void test_a_model_with_many_pairs_keeps_them_when_it_is_tuned(void)
              "-b", "16", "-t", "1", "-q");
     mw_model *tuned = mw_model_open("tuned", NULL, &err);
     CHECK_OK(err);
-    CHECK(mw_model_get_info(tuned).description != NULL && mw_model_get_info(tuned).description->pair_count == MANY + 2);
+    CHECK(mw_model_get_info(tuned).description != NULL &&
+          mw_model_get_info(tuned).description->pair_count == MANY + OWN);
     mw_model_destroy(tuned);
     check_same(&reference, "tuned", 1e-3);
 }

@@ -117,11 +117,10 @@ mw_table_fit_options mw_table_fit_defaults(const char *path, const char *target)
 
 static mw_status check_options(const mw_table_fit_options *o, mw_error *err)
 {
-    if (o == NULL || o->struct_size != sizeof *o || o->path == NULL || o->target == NULL)
+    if (o == NULL || o->struct_size != sizeof *o || o->path == NULL)
         return mw__fail(err, MW_ERROR_ARGUMENT, "mw_table_encoder_fit: %s",
                         o == NULL || o->struct_size != sizeof *o ? "options must come from mw_table_fit_defaults"
-                        : o->path == NULL                        ? "no path"
-                                                                 : "no target");
+                                                                 : "no path");
     if (o->target_kind < MW_TARGET_FOUND || o->target_kind > MW_TARGET_VALUE || o->target_scale < MW_TARGET_STANDARD ||
         o->target_scale > MW_TARGET_AS_IT_IS || o->split < MW_SPLIT_RANDOM || o->split > MW_SPLIT_TIME)
         return mw__fail(err, MW_ERROR_ARGUMENT,
@@ -155,8 +154,11 @@ static mw_table_encoder *choose_kinds(const mw_table_fit_options *o, mw_table_fo
     mw__records rows;
     mw__encoder_observed *observed = NULL;
     mw_table_encoder *e = NULL;
-    if (open_rows(&rows, o, &o->form, err) == MW_OK && mw__encoder_observe(&rows, &observed, out_rows, err) == MW_OK)
-        e = mw__encoder_choose(o, &rows, observed, *out_rows, err);
+    mw_table_fit_options known = *o;
+    if (open_rows(&rows, o, &o->form, err) == MW_OK && mw__encoder_observe(&rows, &observed, out_rows, err) == MW_OK) {
+        known.target = o->target != NULL ? o->target : rows.names[rows.count - 1];
+        e = mw__encoder_choose(&known, &rows, observed, *out_rows, err);
+    }
     *out_form = rows.form;
     mw__encoder_forget(observed, rows.count, rows.source.allocator);
     mw__records_close(&rows);
@@ -193,7 +195,9 @@ static mw_table_encoder *fit(const mw_table_fit_options *o, mw_dataset *out[2], 
     mw_table_encoder *e = choose_kinds(o, &form, &row_count, err);
     if (e == NULL)
         return NULL;
-    mw_status status = mw__encoder_split(o, &form, row_count, &parts, err);
+    mw_table_fit_options known = *o;
+    known.target = e->target.name;
+    mw_status status = mw__encoder_split(&known, &form, row_count, &parts, err);
     if (status == MW_OK)
         status = fit_rows(e, o, &form, parts, err);
     if (status == MW_OK && encodes)

@@ -208,7 +208,7 @@ static mw_status choose_all(const choosing *c, mw_table_encoder *e, const mw__en
         used += f->kind != MW_FIELD_IGNORED;
     }
     if (used == 0)
-        return mw__fail(c->err, MW_ERROR_FORMAT, "\"%.300s\": no field is left besides the target \"%.100s\"",
+        return mw__fail(c->err, MW_ERROR_FORMAT, "\"%.300s\": the table has no field besides the target \"%.100s\"",
                         c->rows->source.path, c->options->target);
     return MW_OK;
 }

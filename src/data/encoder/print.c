@@ -30,8 +30,10 @@ static void say_number(const mw__encoder_field *f, char *out, size_t size)
     if (f->missing > 0)
         mw__printable_printf(missing, sizeof missing, ", %lld missing: %s %.4g", (long long)f->missing, rules[f->rule],
                              f->fill);
-    mw__printable_printf(out, size, "mean %.5g, deviation %.5g%s%s", f->value.mean, f->value.deviation,
-                         f->value.deviation == 0 ? " (it never changes)" : "", missing);
+    const bool is_far = f->offset != 0; /* digits that tell it from its mean */
+    mw__printable_printf(out, size, is_far ? "mean %.12g, deviation %.5g%s%s" : "mean %.5g, deviation %.5g%s%s",
+                         f->value.mean, f->value.deviation, f->value.deviation == 0 ? " (it never changes)" : "",
+                         missing);
 }
 
 static void say_date(const mw__encoder_field *f, char *out, size_t size)

@@ -39,8 +39,7 @@ static mw_status find_end(mw__records *rows, size_t *out_end, mw_error *err)
     }
     *out_end = s->size;
     const mw__records_cell row = {.line = rows->line, .column = 1};
-    return in == IN_QUOTES ? mw__records_fail(rows, &row, NULL, err, "a quote that begins in this row is not closed")
-                           : MW_OK;
+    return in == IN_QUOTES ? mw__records_fail(rows, &row, NULL, err, "the quote is not closed") : MW_OK;
 }
 
 /* ---- cells of a row ---- */

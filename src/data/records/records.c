@@ -92,7 +92,7 @@ static mw_status read_header(mw__records *rows, mw_error *err)
     size_t count;
     MW_TRY(mw__records_read_csv(rows, &count, err));
     if (count == 0)
-        return mw__fail(err, MW_ERROR_FORMAT, "\"%.300s\" is empty", rows->source.path);
+        return mw__fail(err, MW_ERROR_FORMAT, "\"%.300s\", line 1: it is empty", rows->source.path);
     for (size_t i = 0; i < count; i++) {
         snprintf(number, sizeof number, "%zu", i);
         MW_TRY(rows->form.no_header ? mw__records_add_field(rows, number, strlen(number), err)

@@ -139,10 +139,15 @@ static const char *find_obstacle(reporting *r)
 static bool open_data(reporting *r, const char *path)
 {
     mw_port input;
-    data_request request = {.path = path, .has_classes = true, .is_for_model = true, .whole = o.data != NULL};
+    data_request request = {.path = path,
+                            .has_classes = true,
+                            .target = MW_TARGET_FOUND,
+                            .is_for_model = true,
+                            .own = o.data == NULL,
+                            .whole = o.data != NULL};
     const config_node *settings = r->has_recipe ? config_object(&r->recipe, r->recipe.root, "data") : NULL;
     config *c = r->has_recipe ? &r->recipe : &r->about;
-    if (!data_request_offsets(&request, r->model, r->model_path, r->run, r->call->err))
+    if (!data_request_model(&request, r->model, r->model_path, r->run, r->call->err))
         return false;
     request.input = find_input(r, &input);
     request.integers = request.input != NULL && input.dtype == MW_I32;

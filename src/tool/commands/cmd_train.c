@@ -98,8 +98,14 @@ static void take_strings(void)
 
 int tool_train(const tool_call *call)
 {
+    const char *path = call->arguments[0];
     take_strings();
-    return recipe_train(call->arguments[0], &o.over, call);
+    if (!tool_is_table(path))
+        return recipe_train(path, &o.over, call);
+    if (TOOL_REFUSE("beside a table, which is the data", "data"))
+        return TOOL_USAGE;
+    o.over.data = path;
+    return recipe_train(NULL, &o.over, call);
 }
 
 static bool is_output(const char *end) { return o.output != NULL && mw__string_ends(o.output, end); }

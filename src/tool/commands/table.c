@@ -57,7 +57,9 @@ const tool_command tool_commands[] = {
      tool_average},
     {"run", "FILE", 1, 1, "a model on given or drawn inputs",
      "Runs a model on any number of examples: those of the files that --input names, with examples along their first "
-     "axis (.npy; or NAME=FILE:TENSOR of any file of tensors), a number for all elements (x=0.5), or numbers that are "
+     "axis (.npy; or NAME=FILE:TENSOR of any file of tensors), rows of a table (x=people.csv, for a model that mw "
+     "train "
+     "learned from one), a number for all elements (x=0.5), or numbers that are "
      "drawn. Prints what came out, with labels if the model is a classifier; --out keeps all of it.",
      tool_run_options, tool_run_model},
     {"bench", "FILE", 1, 1, "how long a model takes",
@@ -138,10 +140,12 @@ const tool_command tool_commands[] = {
      "the "
      "words of tasks as text; --versions says what is known of each version of tasks.",
      tool_inspect_options, tool_inspect},
-    {"train", "CONFIG", 1, 1, "train a network that a small JSON file describes",
+    {"train", "CONFIG", 1, 1, "train a network that a small JSON file describes, or one for a table",
      "CONFIG says network, loss, optimizer, schedule and what is written; docs/train.md has every key, and what is "
      "wrong is "
-     "said with line and column. Options go before it. Ctrl-C saves the checkpoint and ends; the same command goes on.",
+     "said with line and column. A table (.csv, .tsv, .jsonl) in its place is learned by a network of two layers: its "
+     "last "
+     "field from the others. Options go before it. Ctrl-C saves the checkpoint and ends; the same command goes on.",
      tool_train_options, tool_train},
     {"finetune", "MODEL", 1, 1, "train a model that exists on data of one's own",
      "Trains the weights of a model (--layers some, --lora R adapters beside them) on --data and writes the result to "

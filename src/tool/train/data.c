@@ -1,5 +1,5 @@
 /* Data sets by path. */
-#include "tool/train/data.h"
+#include "tool/train/data_opening.h"
 
 #include "tool/fields.h"
 #include "tool/model_text.h"
@@ -17,23 +17,7 @@
 
 enum { CLASSES_MAX = 65536 }; /* as many as a table may name */
 
-typedef struct opening {
-    data_parts *out;
-    config *c;
-    const config_node *settings;
-    const data_request *request;
-    mw_error *err;
-    const char **inputs; /* [input_count], owned: the list, not the names */
-    size_t input_count;
-    const char *target;
-    char separator;
-    bool header;
-    bool channels_last; /* of pictures */
-    bool is_wide;       /* numbers of tables are read as fp64 */
-} opening;
-
-static bool fail_data(mw_error *err, const char *format, ...) __attribute__((format(printf, 2, 3)));
-static bool fail_data(mw_error *err, const char *format, ...)
+bool data_fail(mw_error *err, const char *format, ...)
 {
     va_list arguments;
     if (err->status != MW_OK)
@@ -54,8 +38,6 @@ static bool is_there(const char *folder, const char *name, char *out, size_t siz
 
 static bool is_csv(const char *path) { return mw__string_ends(path, ".csv") || mw__string_ends(path, ".tsv"); }
 
-static bool is_jsonl(const char *path) { return mw__string_ends(path, ".jsonl") || mw__string_ends(path, ".ndjson"); }
-
 /* ---- fields of tables ---- */
 
 /* One character of those that the library takes. */
@@ -70,7 +52,7 @@ static bool read_separator(opening *o)
     return o->err->status == MW_OK;
 }
 
-static bool read_fields(opening *o)
+bool data_read_fields(opening *o)
 {
     data_fields *fields = &o->out->fields;
     if (!is_csv(o->request->path))
@@ -95,14 +77,6 @@ static bool list_inputs(opening *o, const config_node *listed)
     return true;
 }
 
-static size_t count_nodes(const config_node *list)
-{
-    size_t count = 0;
-    for (const config_node *node = list != NULL ? list->first : NULL; node != NULL; node = node->next)
-        count++;
-    return count;
-}
-
 /* Those that the settings list; else the last field is the target and all others are inputs. */
 static bool choose_fields(opening *o)
 {
@@ -110,16 +84,16 @@ static bool choose_fields(opening *o)
     const data_fields *fields = &o->out->fields;
     const char *last = fields->count > 0 ? fields->names[fields->count - 1] : "";
     o->target = field_text(o->c, o->settings, "data.target", last);
-    o->inputs = calloc(count_nodes(listed) + fields->count + 1, sizeof *o->inputs);
+    o->inputs = calloc(config_count(listed) + fields->count + 1, sizeof *o->inputs);
     if (o->inputs == NULL)
-        return fail_data(o->err, "there is no memory for the names of %zu fields", fields->count);
+        return data_fail(o->err, "there is no memory for the names of %zu fields", fields->count);
     if (listed != NULL && !list_inputs(o, listed))
         return false;
     for (size_t i = 0; listed == NULL && i < fields->count; i++) {
         if (strcmp(fields->names[i], o->target) != 0)
             o->inputs[o->input_count++] = fields->names[i];
     }
-    return o->input_count > 0 || fail_data(o->err, "\"%.200s\": the table has no field besides the target \"%.100s\"",
+    return o->input_count > 0 || data_fail(o->err, "\"%.200s\": the table has no field besides the target \"%.100s\"",
                                            o->request->path, o->target);
 }
 
@@ -132,7 +106,7 @@ static const char **class_names(const mw_dataset *like, size_t *out_count, mw_er
     *out_count = classes.count;
     const char **names = *out_count > 0 ? calloc(*out_count, sizeof *names) : NULL;
     if (*out_count > 0 && names == NULL)
-        fail_data(err, "there is no memory for the names of %zu classes", *out_count);
+        data_fail(err, "there is no memory for the names of %zu classes", *out_count);
     for (size_t i = 0; names != NULL && i < *out_count; i++)
         names[i] = classes.names[i];
     return names;
@@ -224,7 +198,7 @@ static bool is_idx(const char *folder, const char *prefix)
 static mw_dataset *open_any(opening *o, const char *path, const char *prefix, const mw_dataset *like)
 {
     struct stat entry;
-    if (is_csv(path) || is_jsonl(path))
+    if (tool_is_table(path))
         return open_table(o, path, like);
     if (stat(path, &entry) != 0 || !S_ISDIR(entry.st_mode))
         return open_tensors(o, path);
@@ -237,7 +211,7 @@ static mw_dataset *open_any(opening *o, const char *path, const char *prefix, co
 
 /* ---- what fp32 takes from the inputs ---- */
 
-static const mw_column *find_column(const mw_dataset *dataset, const char *name)
+const mw_column *data_find_column(const mw_dataset *dataset, const char *name)
 {
     const mw_column *column;
     for (size_t i = 0; (column = mw_dataset_column_at(dataset, i)) != NULL; i++) {
@@ -311,7 +285,7 @@ static bool find_offsets(opening *o, mw_dataset **all)
 {
     bool suspect;
     data_moments moments = {0};
-    const bool was_wide = find_column(*all, "x")->dtype != MW_F32;
+    const bool was_wide = data_find_column(*all, "x")->dtype != MW_F32;
     bool good = take_moments(o, *all, &moments, &suspect);
     mw_dataset *wide = good && suspect && !was_wide ? open_wide(o) : NULL;
     if (wide != NULL) {
@@ -333,13 +307,13 @@ static bool take_offsets(opening *o, mw_dataset **all)
 {
     const data_request *r = o->request;
     data_offsets *offsets = &o->out->offsets;
-    const int64_t count = mw_shape_count(find_column(*all, "x")->shape);
+    const int64_t count = mw_shape_count(data_find_column(*all, "x")->shape);
     if ((int64_t)r->offset_count != count)
-        return fail_data(o->err, "\"%.200s\" has %lld numbers an example; the model was trained on %zu", r->path,
+        return data_fail(o->err, "\"%.200s\" has %lld numbers an example; the model was trained on %zu", r->path,
                          (long long)count, r->offset_count);
     offsets->values = calloc(r->offset_count, sizeof *offsets->values);
     if (offsets->values == NULL)
-        return fail_data(o->err, "there is no memory for %zu numbers", r->offset_count);
+        return data_fail(o->err, "there is no memory for %zu numbers", r->offset_count);
     memcpy(offsets->values, r->offsets, r->offset_count * sizeof *offsets->values);
     offsets->count = r->offset_count;
     mw_dataset *wide = open_wide(o);
@@ -353,7 +327,7 @@ static bool choose_precision(opening *o, mw_dataset **all)
 {
     data_parts *d = o->out;
     const data_request *r = o->request;
-    const mw_column *x = find_column(*all, "x");
+    const mw_column *x = data_find_column(*all, "x");
     const bool is_table = d->fields.count > 0;
     d->normalizes = !r->is_for_model && field_bool(o->c, o->settings, "data.normalize", is_table && !r->integers);
     if (x == NULL || o->err->status != MW_OK)
@@ -366,7 +340,7 @@ static bool choose_precision(opening *o, mw_dataset **all)
 /* A network that normalizes has inputs of fp32, whatever the file has. */
 static bool set_precision(opening *o, mw_dataset **all)
 {
-    const mw_column *x = find_column(*all, "x");
+    const mw_column *x = data_find_column(*all, "x");
     if (x == NULL || (o->out->offsets.values == NULL && !(o->out->normalizes && x->dtype != MW_F32)))
         return true;
     return apply_offsets(o, all) && apply_offsets(o, &o->out->test);
@@ -375,7 +349,7 @@ static bool set_precision(opening *o, mw_dataset **all)
 /* ---- parts ---- */
 
 /* A share of the training set goes to validation, unless there is a set of its own. */
-static bool split_validation(opening *o, mw_dataset *all)
+bool data_split_validation(opening *o, mw_dataset *all)
 {
     data_parts *d = o->out;
     const double said = field_number(o->c, o->settings, "data.validation", d->test != NULL ? 0 : 0.1);
@@ -399,7 +373,7 @@ static bool check_test(opening *o, const char *given, const mw_dataset *training
     const bool names = mw_dataset_classes(training, "y").count > 0;
     if (o->out->test == NULL || !o->request->has_classes || (mw_dataset_classes(o->out->test, "y").count > 0) == names)
         return true;
-    return fail_data(o->err, "the test set \"%.200s\" %s its classes and the training set %s: give both in one format",
+    return data_fail(o->err, "the test set \"%.200s\" %s its classes and the training set %s: give both in one format",
                      given != NULL ? given : "", names ? "does not name" : "names", names ? "does" : "does not");
 }
 
@@ -426,7 +400,7 @@ static mw_dataset *open_training(opening *o, const char *path)
 }
 
 /* Pictures moved, mirrored and changed at random; batches made ahead. */
-static bool prepare_pictures(opening *o)
+bool data_prepare_pictures(opening *o)
 {
     data_parts *d = o->out;
     const bool pictures = d->x->shape.rank > 1; /* others have no place to move to */
@@ -470,7 +444,7 @@ static bool take_label(const opening *o, int64_t label, int64_t example, int64_t
 {
     *largest = label > *largest ? label : *largest;
     return label < CLASSES_MAX ||
-           fail_data(o->err,
+           data_fail(o->err,
                      "\"%.200s\": y of example %lld is %lld; labels without names are 0 to %d, one "
                      "for each class",
                      o->request->path, (long long)example, (long long)label, CLASSES_MAX - 1);
@@ -505,7 +479,7 @@ static bool count_classes(opening *o, const mw_dataset *all)
         d->classes = largest + 1;
     }
     return d->classes > 1 ||
-           fail_data(o->err,
+           data_fail(o->err,
                      "\"%.200s\": the target is to be a class, and there are not two of them: for values "
                      "say \"loss\": \"mse\"",
                      o->request->path);
@@ -514,43 +488,53 @@ static bool count_classes(opening *o, const mw_dataset *all)
 static bool find_columns(opening *o, const mw_dataset *all)
 {
     data_parts *d = o->out;
-    d->x = find_column(d->plain, "x");
-    d->y = find_column(d->plain, "y");
+    d->x = data_find_column(d->plain, "x");
+    d->y = data_find_column(d->plain, "y");
     if (d->x == NULL || d->y == NULL)
-        return fail_data(o->err, "\"%.200s\": the data has no column \"%s\"", o->request->path,
+        return data_fail(o->err, "\"%.200s\": the data has no column \"%s\"", o->request->path,
                          d->x == NULL ? "x" : "y");
     return !o->request->has_classes || count_classes(o, all);
 }
 
-bool data_request_offsets(data_request *request, const mw_model *model, const char *path, const char *run,
-                          mw_error *err)
+static bool read_offsets(data_request *request, const char *path, const char *text, mw_error *err)
 {
-    char *text;
+    request->offsets = data_offsets_parse(text, &request->offset_count);
+    return (request->offsets != NULL && request->offset_count > 0) ||
+           data_fail(err, "\"%s\" of %.200s are no numbers: \"%.60s\"", DATA_OFFSETS_KEY, path, text);
+}
+
+bool data_request_model(data_request *request, const mw_model *model, const char *path, const char *run, mw_error *err)
+{
+    char *text, *table;
     if (!tool_model_text(model, path, run, DATA_OFFSETS_KEY, &text, err))
         return false;
-    if (text == NULL)
-        return true;
-    request->offsets = data_offsets_parse(text, &request->offset_count);
-    const bool good = (request->offsets != NULL && request->offset_count > 0) ||
-                      fail_data(err, "\"%s\" of %.200s are no numbers: \"%.60s\"", DATA_OFFSETS_KEY, path, text);
+    const bool good = text == NULL || read_offsets(request, path, text, err);
     free(text);
-    return good;
+    if (!good || !tool_model_text(model, path, run, DATA_TABLE_KEY, &table, err))
+        return false;
+    request->table = table;
+    return true;
 }
 
 void data_request_free(data_request *request)
 {
     free(request->offsets);
+    free((void *)(uintptr_t)request->table);
     request->offsets = NULL;
+    request->table = NULL;
 }
 
 static bool open_parts(opening *o)
 {
-    const bool is_table = is_csv(o->request->path) || is_jsonl(o->request->path);
-    if (is_table && !(read_fields(o) && choose_fields(o)))
+    const bool is_table = tool_is_table(o->request->path);
+    if (data_wants_encoder(o))
+        return data_open_encoded(o);
+    if (is_table && !((o->out->fields.count > 0 || data_read_fields(o)) && choose_fields(o)))
         return false;
     mw_dataset *all = open_training(o, o->request->path);
     const bool good = all != NULL && choose_precision(o, &all) && open_test(o, o->request->path, all) &&
-                      set_precision(o, &all) && split_validation(o, all) && find_columns(o, all) && prepare_pictures(o);
+                      set_precision(o, &all) && data_split_validation(o, all) && find_columns(o, all) &&
+                      data_prepare_pictures(o);
     mw_dataset_destroy(all);
     return good;
 }
@@ -575,6 +559,7 @@ void data_close(data_parts *data)
     mw_dataset_destroy(data->plain);
     mw_dataset_destroy(data->validation);
     mw_dataset_destroy(data->test);
+    mw_table_encoder_destroy(data->encoder);
     data_fields_free(&data->fields);
     data_offsets_free(&data->offsets);
     free(data->class_map);

@@ -29,7 +29,8 @@ typedef struct data_parts {
     bool validation_is_test;                  /* there is no validation set of its own */
     bool is_image;                            /* x holds pixels: [H, W], [C, H, W] or [H, W, C] */
     bool normalizes;                          /* the network begins with (x - mean) / deviation */
-    data_fields fields;                       /* of a table */
+    data_fields fields;                       /* of a table that is read as numbers */
+    mw_table_encoder *encoder;                /* of any other table; NULL = none */
     data_offsets offsets;                     /* subtracted from the inputs before fp32 rounds them */
     int64_t *class_map;                       /* of data_map_classes, owned: [class_map_count] */
     int64_t class_map_count;
@@ -40,19 +41,22 @@ typedef struct data_parts {
 /* What is opened, and for whom. */
 typedef struct data_request {
     const char *path;
-    bool has_classes;     /* the target is the number or name of a class */
-    const mw_port *input; /* of the model that the data is for, or NULL: pictures come as it takes them */
-    bool integers;        /* the first layer looks its inputs up: those of a table stay integers */
-    bool is_for_model;    /* it is there already: nothing is normalized for it.. */
-    double *offsets;      /* ..but these are what was subtracted when it was trained */
+    bool has_classes;      /* the target is the number or name of a class.. */
+    mw_target_kind target; /* ..or, of tables with an encoder, what this says */
+    bool as_it_is;         /* values of a target are not scaled */
+    const char *table;     /* the encoder of the model that the data is for (DATA_TABLE_KEY), or NULL; owned */
+    bool own;              /* the model was trained on this very data, and its parts are wanted again */
+    const mw_port *input;  /* of the model that the data is for, or NULL: pictures come as it takes them */
+    bool integers;         /* the first layer looks its inputs up: those of a table stay integers */
+    bool is_for_model;     /* it is there already: nothing is normalized for it.. */
+    double *offsets;       /* ..but these are what was subtracted when it was trained */
     size_t offset_count;
     bool whole; /* all examples of the path, or its own test set; no share and no set that the settings name */
 } data_request;
 
-/* What the model that was read from `path` says that was subtracted from its inputs ("mw.offsets"); free it with
- * data_request_free. */
-bool data_request_offsets(data_request *request, const mw_model *model, const char *path, const char *run,
-                          mw_error *err);
+/* What the model that was read from `path` says that was subtracted from its inputs ("mw.offsets"), and how a table
+ * becomes its inputs ("mw.table"); free it with data_request_free. */
+bool data_request_model(data_request *request, const mw_model *model, const char *path, const char *run, mw_error *err);
 void data_request_free(data_request *request);
 
 /* Opens the data that settings ("data" of a recipe, may be NULL) and the request say. */
@@ -62,6 +66,8 @@ bool data_open(data_parts *data, config *c, const config_node *settings, const d
 
 /* Which integers are labels of any part: [classes] flags, freed by the caller. */
 bool *data_find_labels(const data_parts *data, mw_error *err);
+/* How many examples of the training part each integer labels: [classes], freed by the caller. */
+int64_t *data_count_labels(const data_parts *data, mw_error *err);
 /* From the next data_rename on a label k is map[k], one of `classes`. Takes the map over; NULL is none. */
 void data_map_classes(data_parts *data, int64_t *map, int64_t classes);
 /* The columns "x" and "y" of every part get other names. */

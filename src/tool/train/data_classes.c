@@ -95,17 +95,18 @@ static bool rename_one(data_parts *data, mw_dataset **dataset, const char *x, co
     return ahead != NULL;
 }
 
-static void note_labels(const mw_feed *feed, int64_t classes, bool *found)
+/* `counts` are added to. */
+static void note_labels(const mw_feed *feed, int64_t classes, int64_t *counts)
 {
     const size_t size = (size_t)mw_dtype_bits(feed->dtype) / 8;
     for (size_t k = 0; k < feed->count; k++) {
         const int64_t label = read_label((const char *)feed->data + k * size, feed->dtype);
         if (label >= 0 && label < classes)
-            found[label] = true;
+            counts[label]++;
     }
 }
 
-static void find_labels(const mw_dataset *dataset, int64_t classes, bool *found, mw_error *err)
+static void count_labels(const mw_dataset *dataset, int64_t classes, int64_t *counts, mw_error *err)
 {
     mw_loader_options options = mw_loader_defaults(dataset, 1);
     options.shuffle = false;
@@ -113,7 +114,7 @@ static void find_labels(const mw_dataset *dataset, int64_t classes, bool *found,
     for (const mw_batch *batch; loader != NULL && (batch = mw_loader_next(loader, err)) != NULL;) {
         for (size_t i = 0; i < batch->feed_count; i++) {
             if (strcmp(batch->feeds[i].name, "y") == 0 && is_integer(batch->feeds[i].dtype))
-                note_labels(&batch->feeds[i], classes, found);
+                note_labels(&batch->feeds[i], classes, counts);
         }
     }
     mw_loader_destroy(loader);
@@ -121,13 +122,31 @@ static void find_labels(const mw_dataset *dataset, int64_t classes, bool *found,
 
 bool *data_find_labels(const data_parts *data, mw_error *err)
 {
-    bool *found = calloc((size_t)data->classes + 1, sizeof *found);
-    if (found == NULL)
-        return NULL;
-    find_labels(data->plain, data->classes, found, err);
-    find_labels(data->validation, data->classes, found, err);
-    find_labels(data->test, data->classes, found, err);
+    const size_t classes = (size_t)data->classes;
+    bool *found = calloc(classes + 1, sizeof *found);
+    int64_t *counts = calloc(classes + 1, sizeof *counts);
+    if (found != NULL && counts != NULL) {
+        count_labels(data->plain, data->classes, counts, err);
+        count_labels(data->validation, data->classes, counts, err);
+        count_labels(data->test, data->classes, counts, err);
+        for (size_t i = 0; i < classes; i++)
+            found[i] = counts[i] > 0;
+    } else {
+        free(found);
+        found = NULL;
+    }
+    free(counts);
     return found;
+}
+
+int64_t *data_count_labels(const data_parts *data, mw_error *err)
+{
+    int64_t *counts = calloc((size_t)data->classes + 1, sizeof *counts);
+    if (counts != NULL)
+        count_labels(data->plain, data->classes, counts, err);
+    else
+        err->status = MW_ERROR_MEMORY;
+    return counts;
 }
 
 void data_map_classes(data_parts *data, int64_t *map, int64_t classes)

@@ -153,6 +153,7 @@ static mw_status take_key(void *user, const mw__json_item *item, mw_error *err)
 {
     const reading *r = user;
     (void)err;
+    r->fields->has_arrays = r->fields->has_arrays || (item->event == MW__JSON_BEGIN_ARRAY && item->depth == 1);
     return item->event != MW__JSON_KEY || item->depth != 1 || add_field(r, item->text, item->length) ? MW_OK
                                                                                                      : MW_ERROR_MEMORY;
 }

@@ -10,6 +10,7 @@
 typedef struct data_fields {
     char **names; /* [count], owned */
     size_t count, room;
+    bool has_arrays; /* a value of the first object is one */
 } data_fields;
 
 /* Of the first row of a CSV file; without a header the fields are called "0", "1", ..

@@ -1,11 +1,13 @@
 /* A training from settings: data, network, trainer, loop, what is written at the end. Nothing is written before all of
  * it was accepted. */
 #include "tool/model_text.h"
+#include "tool/train/training_scores.h"
 #include "tool/train/training_text.h"
 
 #include "base/text/printable.h"
 
 #include <errno.h>
+#include <math.h>
 #include <millwright/summary.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -62,8 +64,11 @@ static bool open_model(training *t, data_request *request, mw_port *out_input)
     request->input = out_input;
     request->is_for_model = true;
     request->integers = out_input->dtype == MW_I32 || out_input->dtype == MW_I16 || out_input->dtype == MW_U16;
-    return data_request_offsets(request, t->model, t->model_path, NULL, t->err);
+    return data_request_model(request, t->model, t->model_path, NULL, t->err);
 }
+
+/* Whether the settings or an option say it: else the target of a table tells. */
+static bool is_loss_said(const training *t) { return t->over->loss != NULL || config_get(t->c.root, "loss") != NULL; }
 
 static recipe_loss choose_loss(training *t)
 {
@@ -71,6 +76,22 @@ static recipe_loss choose_loss(training *t)
     for (int i = 0; t->over->loss != NULL && training_losses[i] != NULL; i++)
         loss = strcmp(t->over->loss, training_losses[i]) == 0 ? (recipe_loss)i : loss;
     return loss;
+}
+
+/* The loss follows the target of the table, and the table is shown. */
+static bool take_target(training *t)
+{
+    const bool is_value = mw_table_encoder_target(t->data.encoder).kind == MW_TARGET_VALUE;
+    if (is_value != (t->loss_kind != RECIPE_CROSS_ENTROPY) && is_loss_said(t))
+        return training_fail(t, MW_ERROR_ARGUMENT, "the loss is %s, and the model was trained for %s",
+                             training_losses[t->loss_kind], is_value ? "values" : "classes");
+    if (is_value && t->loss_kind == RECIPE_CROSS_ENTROPY)
+        t->loss_kind = RECIPE_MSE;
+    char *said = mw_table_encoder_print(t->data.encoder, t->err);
+    if (said != NULL && t->call->json == NULL && !t->call->quiet)
+        tool_puts(said);
+    mw_string_free(said);
+    return t->err->status == MW_OK;
 }
 
 static bool open_data(training *t)
@@ -89,33 +110,70 @@ static bool open_data(training *t)
     if (request.path == NULL)
         return training_fail(t, MW_ERROR_ARGUMENT, "where is the data? --data PATH, or \"data\": {\"path\": ..}");
     request.has_classes = t->loss_kind == RECIPE_CROSS_ENTROPY;
+    request.target = !is_loss_said(t) ? MW_TARGET_FOUND : request.has_classes ? MW_TARGET_CLASS : MW_TARGET_VALUE;
+    request.as_it_is = t->loss_kind == RECIPE_BINARY_CROSS_ENTROPY;
     request.integers = begins_with_embedding(config_get(c->root, "network"));
     const bool opened = t->err->status == MW_OK && open_model(t, &request, &input) &&
                         data_open(&t->data, c, settings, &request, t->err);
     data_request_free(&request);
+    if (opened && t->data.encoder != NULL)
+        return take_target(t);
     return opened;
 }
 
 /* ---- what is said ---- */
+
+static bool is_measured(const mw_evaluation *found, const char *name)
+{
+    const char *also = strcmp(name, "mae") == 0 ? "mean_absolute_error" : name;
+    for (size_t i = 0; i < found->metric_count; i++)
+        if (strcmp(found->metrics[i].name, name) == 0 || strcmp(found->metrics[i].name, also) == 0)
+            return true;
+    return false;
+}
+
+/* Loss and metrics of the trainer, then the figures it has not. */
+static void say_figures(const training *t, const mw_evaluation *found, const mw_scores *scores)
+{
+    const bool is_json = t->call->json != NULL;
+    for (size_t i = 0; i < found->metric_count + mw_scores_count(scores); i++) {
+        const bool own = i < found->metric_count;
+        const mw_score score = own ? (mw_score){.name = found->metrics[i].name, .value = found->metrics[i].value}
+                                   : mw_scores_get(scores, i - found->metric_count);
+        if (!own && is_measured(found, score.name))
+            continue;
+        if (is_json)
+            mw__json_add_number(t->call->json, score.name, score.value);
+        else if (isnan(score.value))
+            tool_print(", %s undefined", score.name);
+        else
+            tool_print(", %s %.5g", score.name, score.value);
+    }
+    if (is_json)
+        mw__json_add_integer(t->call->json, "examples", found->examples);
+    else
+        tool_print(" of %lld examples\n", (long long)found->examples);
+}
 
 static void say_measured(training *t, const char *set, const mw_dataset *data)
 {
     mw_evaluation found;
     if (data == NULL || mw_trainer_evaluate(t->trainer, data, NULL, &found, t->err) != MW_OK)
         return;
-    if (t->call->json == NULL) {
-        tool_print("%s: loss %.5g", set, found.loss);
-        for (size_t i = 0; i < found.metric_count; i++)
-            tool_print(", %s %.5g", found.metrics[i].name, found.metrics[i].value);
-        tool_print(" of %lld examples\n", (long long)found.examples);
+    mw_scores *scores = training_scores_find(t, data);
+    if (t->err->status != MW_OK)
         return;
+    if (t->call->json != NULL) {
+        mw__json_open(t->call->json, set, '{');
+        mw__json_add_number(t->call->json, "loss", found.loss);
+    } else {
+        tool_print("%s: loss %.5g", set, found.loss);
     }
-    mw__json_open(t->call->json, set, '{');
-    mw__json_add_number(t->call->json, "loss", found.loss);
-    for (size_t i = 0; i < found.metric_count; i++)
-        mw__json_add_number(t->call->json, found.metrics[i].name, found.metrics[i].value);
-    mw__json_add_integer(t->call->json, "examples", found.examples);
-    mw__json_close(t->call->json, '}');
+    say_figures(t, &found, scores);
+    if (t->call->json != NULL)
+        mw__json_close(t->call->json, '}');
+    training_scores_keep(t, set, scores);
+    mw_scores_destroy(scores);
 }
 
 /* What a limit of memory came to. */
@@ -172,6 +230,7 @@ static bool prepare_fit(training *t, mw_fit_options *fit)
     if (!training_place_files(t) || !open_data(t) || !training_build(t) || !training_make_trainer(t))
         return false;
     *fit = training_make_fit(t);
+    training_scores_choose(t);
     config_finish(&t->c, field_condition);
     if (t->err->status != MW_OK)
         return false;
@@ -232,6 +291,8 @@ static int build_alone(training *t)
     built = built && training_make_trainer(t);
     if (built)
         fit = training_make_fit(t); /* asks for the other fields */
+    if (built)
+        training_scores_choose(t);
     if (built)
         config_finish(&t->c, field_condition);
     if (built && t->over->look != NULL && t->err->status == MW_OK && !t->c.refused)

@@ -27,6 +27,8 @@ typedef struct training {
     mw_tensor
         *variants[MW_VARIANTS_MAX]; /* losses of the same network for texts of fewer tokens, in graphs of theirs */
     size_t variant_count;
+    mw_tensor *scaled;  /* of a table's target of values: out is in its unit, and this as it is learned; else NULL */
+    const char *scores; /* names of figures, with commas; NULL = those of the task */
     char label[32];     /* the column of the data, and the input of the graph, that is y */
     bool probabilities; /* out is a softmax */
     bool has_head;      /* layers behind a model */
@@ -48,6 +50,10 @@ bool training_fail(training *t, mw_status status, const char *format, ...) __att
 
 /* ---- training_network.c: t->graph with t->out, t->loss, t->metric ---- */
 bool training_build(training *t);
+
+/* ---- training_weights.c ---- */
+/* "class_weights" of the recipe, [count] by the index of the score; NULL = all 1, or t->err is set. To be freed. */
+float *training_class_weights(training *t, int64_t count);
 
 /* ---- training_options.c ---- */
 bool training_make_trainer(training *t);

@@ -82,15 +82,38 @@ static mw_tensor *name_result(const training *t, mw_tensor *out)
     return out != NULL ? mw_name(out, free_name(t->graph, "scores", "", name, sizeof name)) : NULL;
 }
 
+/* What {"dense": "classes"} has: a value is one number. */
+static int64_t output_count(const training *t)
+{
+    return t->data.encoder != NULL && t->data.classes == 0 ? 1 : t->data.classes;
+}
+
+/* Of a table without a recipe: two layers of 64. */
+static mw_tensor *usual_network(const training *t, mw_tensor *h)
+{
+    h = mw_relu(mw_dense(h, 64, "dense1"));
+    h = mw_relu(mw_dense(h, 64, "dense2"));
+    return mw_dense(h, output_count(t), "dense3");
+}
+
+static bool has_scaled_target(const training *t)
+{
+    return t->data.encoder != NULL && mw_table_encoder_target(t->data.encoder).kind == MW_TARGET_VALUE;
+}
+
 static bool build_network(training *t)
 {
     const config_node *layers = config_get(t->c.root, "network");
     t->graph = mw_graph_create(NULL, t->err);
     t->x = mw_input(t->graph, "x", input_dtype(t), input_shape(t));
-    mw_tensor *h = t->data.normalizes ? normalize(t, t->x) : t->x;
-    if (layers == NULL)
+    mw_tensor *h = t->data.encoder != NULL ? mw_table_encoder_layer(t->data.encoder, t->x, "table")
+                   : t->data.normalizes    ? normalize(t, t->x)
+                                           : t->x;
+    if (layers == NULL && t->data.encoder == NULL)
         return training_fail(t, MW_ERROR_FORMAT, "%s has neither \"network\" nor \"model\"", t->c.path);
-    t->out = name_result(t, network_build(&t->c, layers, h, t->data.classes));
+    mw_tensor *out = layers != NULL ? network_build(&t->c, layers, h, output_count(t)) : usual_network(t, h);
+    t->scaled = has_scaled_target(t) ? out : NULL;
+    t->out = name_result(t, t->scaled != NULL ? mw_table_encoder_unscale(t->data.encoder, out) : out);
     return t->out != NULL;
 }
 
@@ -188,6 +211,17 @@ static bool add_head(training *t)
     return t->out != NULL;
 }
 
+/* What a model says in the unit of the target, as its training had it. */
+static mw_tensor *scale_again(const training *t, mw_tensor *out)
+{
+    const mw_encoded_target target = mw_table_encoder_target(t->data.encoder);
+    if (mw_tensor_dtype(out) == MW_F16)
+        out = mw_cast(out, MW_F32);
+    if (target.logarithm)
+        out = mw_log(mw_maximum(out, mw_scalar(t->graph, MW_F32, 1e-30)), 0.0f);
+    return mw_mul_scalar(mw_add_scalar(out, -target.mean), 1 / target.deviation);
+}
+
 static bool take_model(training *t)
 {
     mw_input_shape shape;
@@ -202,7 +236,10 @@ static bool take_model(training *t)
     t->x = t->graph != NULL ? mw_graph_input_at(t->graph, 0) : NULL;
     t->out = t->graph != NULL ? mw_graph_output_at(t->graph, 0) : NULL;
     t->probabilities = t->graph != NULL && ends_in_softmax(t->source);
-    return t->out != NULL && add_head(t);
+    if (t->out == NULL || !add_head(t))
+        return false;
+    t->scaled = has_scaled_target(t) ? scale_again(t, t->out) : NULL;
+    return true;
 }
 
 /* ---- the loss ---- */
@@ -220,15 +257,27 @@ static bool make_class_loss(training *t)
     if (mw_tensor_dtype(scores) == MW_F16)
         scores = mw_cast(scores, MW_F32);
     mw_tensor *sure = mw_scalar(t->graph, MW_F32, 1e-7);
-    t->loss = t->probabilities ? mw_nll(mw_log(mw_maximum(scores, sure), 0.0f), t->y) : mw_cross_entropy(scores, t->y);
+    float *weights = training_class_weights(t, shape.dim[1]);
+    mw_cross_entropy_options options = mw_cross_entropy_defaults();
+    options.class_weights = weights;
+    options.class_count = weights != NULL ? (size_t)shape.dim[1] : 0;
+    t->loss = t->probabilities ? mw_nll(mw_log(mw_maximum(scores, sure), 0.0f), t->y)
+                               : mw_cross_entropy_with(scores, t->y, &options);
+    free(weights);
     t->metric = mw_accuracy(scores, t->y);
     return true;
+}
+
+/* Values of the target as the table has them. */
+static mw_tensor *in_unit(const training *t, mw_tensor *values)
+{
+    return t->scaled != NULL ? mw_table_encoder_unscale(t->data.encoder, values) : values;
 }
 
 static bool make_value_loss(training *t)
 {
     char name[40];
-    mw_tensor *values = network_flat(t->out);
+    mw_tensor *values = network_flat(t->scaled != NULL ? t->scaled : t->out);
     if (mw_tensor_dtype(values) == MW_F16)
         values = mw_cast(values, MW_F32);
     t->y = mw_input(t->graph, t->label, MW_F32, mw_tensor_shape(values));
@@ -236,9 +285,9 @@ static bool make_value_loss(training *t)
               : t->loss_kind == RECIPE_HUBER ? mw_huber(values, t->y, 1.0f)
               : t->loss_kind == RECIPE_MSE   ? mw_mse(values, t->y)
                                              : mw_binary_cross_entropy(values, t->y, NULL);
-    t->metric = t->loss_kind == RECIPE_MSE || t->loss_kind == RECIPE_HUBER
-                    ? mw_name(mw_l1(values, t->y), free_name(t->graph, "mean_absolute_error", "", name, sizeof name))
-                    : NULL;
+    if (t->loss_kind == RECIPE_MSE || t->loss_kind == RECIPE_HUBER)
+        t->metric = mw_name(mw_l1(in_unit(t, values), in_unit(t, t->y)),
+                            free_name(t->graph, "mean_absolute_error", "", name, sizeof name));
     return true;
 }
 

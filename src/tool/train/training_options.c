@@ -242,10 +242,18 @@ static bool report_progress(void *user, const mw_progress *progress)
     return dashboard_report(&t->board, progress);
 }
 
+/* A small table is learned in some 2000 steps: 5 to 100 epochs. */
+static int64_t usual_epochs(const training *t)
+{
+    const int64_t steps = mw_dataset_examples(t->data.training) / t->batch, epochs = 2000 / (steps > 0 ? steps : 1);
+    return t->data.encoder == NULL || t->model != NULL || epochs < 5 ? 5 : epochs < 100 ? epochs : 100;
+}
+
 mw_fit_options training_make_fit(training *t)
 {
     config *c = &t->c;
-    const int64_t epochs = pick(t->over->epochs, t->over->epochs > 0, field_integer(c, c->root, "epochs", 5));
+    const int64_t epochs =
+        pick(t->over->epochs, t->over->epochs > 0, field_integer(c, c->root, "epochs", usual_epochs(t)));
     mw_fit_options fit = mw_fit_defaults(t->data.training, epochs);
     fit.data.validation = t->data.validation;
     fit.schedule.rate = make_schedule(t);

@@ -32,6 +32,10 @@ static void write_about(const training *t, mw_error *err)
             mw__json_add_number(&about, NULL, t->data.offsets.values[i]);
         mw__json_close(&about, ']');
     }
+    char *table = t->data.encoder != NULL ? mw_table_encoder_write(t->data.encoder, err) : NULL;
+    if (table != NULL)
+        mw__json_add_string(&about, DATA_TABLE_KEY, table);
+    mw_string_free(table);
     mw__json_close(&about, '}');
     free(classes);
     snprintf(path, sizeof path, "%s/about.json", t->run);
@@ -76,9 +80,10 @@ static mw_description begin_description(const training *t)
     return own ? *mw_model_get_info(t->model).description : mw_description_defaults();
 }
 
-/* What the model says of itself, and the names of its classes, a line each: mw run shows them. `pairs` has room for two
- * more than there are. The names are those that were trained, whatever a file of others had under that key. */
-static mw_description describe_model(const training *t, mw_text_pair *pairs, const char *classes, const char *offsets)
+/* What the model says of itself, and the names of its classes, a line each: mw run shows them. `pairs` has room for
+ * three more than there are. The names are those that were trained, whatever a file of others had under that key. */
+static mw_description describe_model(const training *t, mw_text_pair *pairs, const char *classes, const char *offsets,
+                                     const char *table)
 {
     mw_description d = begin_description(t);
     const size_t count = d.pair_count;
@@ -90,6 +95,7 @@ static mw_description describe_model(const training *t, mw_text_pair *pairs, con
     d.pairs = pairs;
     put_pair(&d, pairs, "classes", classes);
     put_pair(&d, pairs, DATA_OFFSETS_KEY, offsets);
+    put_pair(&d, pairs, DATA_TABLE_KEY, table);
     return d;
 }
 
@@ -123,9 +129,10 @@ static void write_output(training *t, const char *path, bool check, mw_error *er
         return;
     }
     char *classes = class_list_lines(&t->classes), *offsets = data_offsets_text(&t->data.offsets);
-    mw_text_pair *pairs = calloc(begin_description(t).pair_count + 2, sizeof *pairs);
+    mw_text_pair *pairs = calloc(begin_description(t).pair_count + 3, sizeof *pairs);
+    char *table = t->data.encoder != NULL ? mw_table_encoder_write(t->data.encoder, err) : NULL;
     if (pairs != NULL) {
-        const mw_description d = describe_model(t, pairs, classes, offsets);
+        const mw_description d = describe_model(t, pairs, classes, offsets, table);
         mw_write_options options = mw_write_defaults();
         options.description = &d;
         options.check_only = check;
@@ -136,9 +143,20 @@ static void write_output(training *t, const char *path, bool check, mw_error *er
     free(pairs);
     free(classes);
     free(offsets);
+    mw_string_free(table);
 }
 
 /* ---- before the first step ---- */
+
+/* Whether the model takes anything but the numbers of the table as they stand there. */
+static bool needs_encoder(const training *t)
+{
+    mw_encoded_field f;
+    for (size_t i = 0; mw_table_encoder_field_at(t->data.encoder, i, &f); i++)
+        if ((f.kind != MW_FIELD_NUMBER && f.kind != MW_FIELD_IGNORED) || f.missing > 0)
+            return true;
+    return false;
+}
 
 static bool check_output(training *t, const char *path)
 {
@@ -149,6 +167,11 @@ static bool check_output(training *t, const char *path)
         return training_fail(t, MW_ERROR_ARGUMENT,
                              "nothing was trained: %.200s has no place for what is subtracted from the inputs, and "
                              "would give other results; write .mlpackage, .onnx or a folder",
+                             path);
+    if (needs_encoder(t) && !tool_has_place(path))
+        return training_fail(t, MW_ERROR_ARGUMENT,
+                             "nothing was trained: %.200s has no place for how the table becomes numbers; write "
+                             ".mlpackage, .onnx or a folder",
                              path);
     write_output(t, path, true, &local);
     return local.status == MW_OK ||
