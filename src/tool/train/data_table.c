@@ -79,15 +79,24 @@ static void take_kind(config *c, const config_node *node, const char *said, mw_f
     config_fail(c, node, "\"%.60s\" is no kind of a field: number, category, id, date, boolean, text, ignored", said);
 }
 
+/* Without asking for it: it may have no effect. */
+static bool has_member(const config_node *object, const char *key)
+{
+    for (const config_node *node = object->first; node != NULL; node = node->next)
+        if (strcmp(node->key, key) == 0)
+            return true;
+    return false;
+}
+
 /* {"kind": .., "missing": .., "constant": .., "width": ..}; the kind is a number's where its filling is said. */
 static void take_details(config *c, const config_node *node, mw_field_setting *out)
 {
     static const char *const rules[] = {"mean", "median", "constant", NULL};
-    const bool fills = config_get(node, "missing") != NULL || config_get(node, "constant") != NULL;
+    const bool has_constant = has_member(node, "constant"), fills = has_constant || has_member(node, "missing");
     take_kind(c, node, config_string(c, node, "kind", fills ? "number" : "found"), out);
     if (out->kind == MW_FIELD_NUMBER)
-        out->missing = (mw_missing_rule)config_choice(
-            c, node, "missing", rules, config_get(node, "constant") != NULL ? MW_MISSING_CONSTANT : MW_MISSING_MEAN);
+        out->missing = (mw_missing_rule)config_choice(c, node, "missing", rules,
+                                                      has_constant ? MW_MISSING_CONSTANT : MW_MISSING_MEAN);
     if (out->kind == MW_FIELD_NUMBER && out->missing == MW_MISSING_CONSTANT)
         out->constant = config_number(c, node, "constant", 0, -1e30, 1e30);
     if (out->kind == MW_FIELD_CATEGORY || out->kind == MW_FIELD_ID || out->kind == MW_FIELD_TEXT)
