@@ -197,6 +197,8 @@ static void test_no_command_fails_without_a_sentence(void)
         const bool tune = strcmp(c, "finetune") == 0;
         for (size_t k = 0; k < sizeof files / sizeof files[0]; k++) {
             const bool metrics = strcmp(c, "plot") == 0 || strcmp(c, "report") == 0;
+            if (strcmp(c, "train") == 0 && strcmp(files[k], "points.csv") == 0)
+                continue; /* a table is learned */
             if (metrics && k > 3 && strcmp(files[k], "folder") != 0)
                 continue; /* of a line that is not finished, or a table, something is drawn */
             check_said((const char *const[]){c, files[k],
