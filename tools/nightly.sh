@@ -76,6 +76,15 @@ networks() {
         /usr/bin/python3 bench/zoo/agree.py build/release/bench/zoo
 }
 
+# Tables from the raw file to figures, beside scikit-learn with its usual defaults.
+tables() {
+    folder=$(mktemp -d)
+    build release && /usr/bin/python3 tests/tool/tables_by_sklearn.py build/release/mw "$folder"
+    code=$?
+    rm -rf "$folder"
+    return "$code"
+}
+
 # Programs of ours, and every real one, against the interpreter: a table; then one with carried state over 1,000 frames,
 # and compressed models beside their own weights expanded.
 whole_programs() {
@@ -172,7 +181,7 @@ fuzz() {
 chosen=$*
 for word in $chosen; do
     case $word in
-    examples | slow | avx2 | asan | tsan | qemu | valgrind | interpreter | programs | onnxruntime | texts | page | networks | profiles | compilers | amalgamation | combinations | fuzz) ;;
+    examples | slow | avx2 | asan | tsan | qemu | valgrind | interpreter | programs | onnxruntime | texts | page | networks | tables | profiles | compilers | amalgamation | combinations | fuzz) ;;
     *) echo "nightly: no stage \"$word\"" >&2 && exit 2 ;;
     esac
 done
@@ -195,6 +204,7 @@ stage onnxruntime "models of ONNX in onnxruntime" onnxruntime
 stage texts "tokenizers beside other engines" text_engines
 stage page "a report in a browser: light, dark, on paper" page_in_browser
 stage networks "the networks of the benchmarks against PyTorch" networks
+stage tables "tables beside scikit-learn" tables
 stage profiles "every example under every profile" ./run profiles
 stage compilers "ONNX models become the same text by gcc and clang" compilers
 stage amalgamation "the library as one file: gcc, clang, macOS" amalgamation

@@ -26,7 +26,7 @@
  * scikit-learn's SimpleImputer and StandardScaler have them. A number that fp32 would round too coarsely (time stamps),
  * and a year, is less a round number near its mean in x.
  *
- * Files are streamed. Fitting takes 1 MiB, twice the longest row (64 MiB at most), the words of each field, 5 bytes a
+ * Files are streamed. Fitting takes 2 MiB, twice the longest row (64 MiB at most), the words of each field, 5 bytes a
  * row, or 13 for a split by a field, and 8 for each field filled by its median; the data sets take 4 bytes a row for
  * each column of x, and 8 for y. A file is read four times, and once or twice more for a split by a field.
  *

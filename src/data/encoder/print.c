@@ -6,15 +6,15 @@
 
 #include <string.h>
 
-enum { NAME_MAX = 24, LINE_BYTES = 256 };
+enum { NAME_COLUMNS = 24, FIELD_LINE_BYTES = 256 };
 
 static void put_line(mw__text *text, const char *name, const char *kind, const char *what)
 {
-    char line[LINE_BYTES];
+    char line[FIELD_LINE_BYTES];
     mw__printable_printf(line, sizeof line, "%.24s", name);
     mw__text_puts(text, "  ");
     mw__text_puts(text, line);
-    for (size_t i = strlen(line); i < NAME_MAX; i++)
+    for (size_t i = strlen(line); i < NAME_COLUMNS; i++)
         mw__text_puts(text, " ");
     mw__text_printf(text, "  %-9s ", kind);
     mw__text_puts(text, what);
@@ -100,7 +100,7 @@ char *mw_table_encoder_print(const mw_table_encoder *encoder, mw_error *err)
 {
     MW__FLOAT_SCOPE;
     mw__text text;
-    char what[LINE_BYTES];
+    char what[FIELD_LINE_BYTES];
     if (mw__skips(err) || mw__live_check(encoder, MW__LIVE_TABLE_ENCODER, __func__, err) != MW_OK)
         return NULL;
     mw__text_init(&text, mw__allocator_default());

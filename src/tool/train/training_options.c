@@ -242,11 +242,11 @@ static bool report_progress(void *user, const mw_progress *progress)
     return dashboard_report(&t->board, progress);
 }
 
-/* A small table is learned in some 2000 steps: 5 to 100 epochs. */
+/* A small table is learned in some 500 steps, 5 to 200 epochs: more fit its noise. */
 static int64_t usual_epochs(const training *t)
 {
-    const int64_t steps = mw_dataset_examples(t->data.training) / t->batch, epochs = 2000 / (steps > 0 ? steps : 1);
-    return t->data.encoder == NULL || t->model != NULL || epochs < 5 ? 5 : epochs < 100 ? epochs : 100;
+    const int64_t steps = mw_dataset_examples(t->data.training) / t->batch, epochs = 500 / (steps > 0 ? steps : 1);
+    return t->data.encoder == NULL || t->model != NULL || epochs < 5 ? 5 : epochs < 200 ? epochs : 200;
 }
 
 mw_fit_options training_make_fit(training *t)
