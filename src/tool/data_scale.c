@@ -82,11 +82,11 @@ static void add_number(data_moment *m, double value, bool is_first)
     m->peak = fabs(value) > m->peak ? fabs(value) : m->peak;
 }
 
-static void add_batch(data_moments *moments, const mw_batch *batch)
+static void add_batch(data_moments *moments, const char *column, const mw_batch *batch)
 {
     for (size_t i = 0; i < batch->feed_count; i++) {
         const mw_feed *feed = &batch->feeds[i];
-        if (strcmp(feed->name, "x") != 0)
+        if (strcmp(feed->name, column) != 0)
             continue;
         for (size_t k = 0; k < moments->count * (size_t)batch->examples; k++)
             add_number(&moments->fields[k % moments->count],
@@ -96,19 +96,19 @@ static void add_batch(data_moments *moments, const mw_batch *batch)
     moments->examples += batch->examples;
 }
 
-static const mw_column *find_inputs(const mw_dataset *dataset)
+static const mw_column *find_column(const mw_dataset *dataset, const char *name)
 {
     const mw_column *column;
     for (size_t i = 0; (column = mw_dataset_column_at(dataset, i)) != NULL; i++) {
-        if (strcmp(column->name, "x") == 0)
+        if (strcmp(column->name, name) == 0)
             return column;
     }
     return NULL;
 }
 
-bool data_moments_take(data_moments *out, const mw_dataset *dataset, mw_error *err)
+bool data_moments_take(data_moments *out, const mw_dataset *dataset, const char *column, mw_error *err)
 {
-    const mw_column *x = find_inputs(dataset);
+    const mw_column *x = find_column(dataset, column);
     mw_loader_options options = mw_loader_defaults(dataset, BATCH);
     options.shuffle = false;
     options.drop_last = false;
@@ -118,7 +118,7 @@ bool data_moments_take(data_moments *out, const mw_dataset *dataset, mw_error *e
         return fail_memory(err);
     mw_loader *loader = mw_loader_create(&options, err);
     for (const mw_batch *batch; (batch = mw_loader_next(loader, err)) != NULL;)
-        add_batch(out, batch);
+        add_batch(out, column, batch);
     mw_loader_destroy(loader);
     return err->status == MW_OK;
 }

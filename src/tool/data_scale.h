@@ -16,8 +16,8 @@ typedef struct data_moments {
     int64_t examples;
 } data_moments;
 
-/* Reads the column "x" once. */
-bool data_moments_take(data_moments *out, const mw_dataset *dataset, mw_error *err);
+/* Reads a column once. */
+bool data_moments_take(data_moments *out, const mw_dataset *dataset, const char *column, mw_error *err);
 void data_moments_free(data_moments *moments);
 /* (x - mean) * factor has the mean 0 and the deviation 1; the factor is 1 for an input that never changes. */
 double data_moments_mean(const data_moments *moments, size_t field);

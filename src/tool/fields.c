@@ -53,7 +53,7 @@ static const field_row rows[] = {
     {"data.target", FIELD_TEXT, .when = TABLES},
     {"data.fields", FIELD_OBJECT, .when = FITTED},
     {"data.target_scale", FIELD_CHOICE, .choices = "standard, logarithm, none",
-     .when = FITTED " and a target of values"},
+     .when = "with a target of values and without \"model\""},
     {"data.split", FIELD_CHOICE, .choices = "random, stratified, group, time", .when = FITTED},
     {"data.split_field", FIELD_TEXT, .when = "with \"split\": \"group\" or \"time\""},
     {"data.split_seed", FIELD_INTEGER, 0, RECIPE_SEED_MAX, .when = FITTED},

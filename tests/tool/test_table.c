@@ -173,6 +173,64 @@ static void test_prices_are_learned_by_their_logarithm(void)
     CHECK_MW(2, NULL, "wer.json:1:12: scores: ", "train", "wer.json", "-q");
 }
 
+/* Two targets of other sizes, in a file of tensors: the graph scales each by its own deviation. */
+static void test_targets_of_tensors_are_scaled_too(void)
+{
+    enum { EXAMPLES = 300 };
+    static float x[EXAMPLES * 2], y[EXAMPLES * 2];
+    mw_error err = {0};
+    state = 4;
+    for (int i = 0; i < EXAMPLES; i++) {
+        x[2 * i] = (float)draw();
+        x[2 * i + 1] = (float)draw();
+        y[2 * i] = 300000 + 40000 * x[2 * i] - 10000 * x[2 * i + 1];
+        y[2 * i + 1] = 0.5f + 0.001f * x[2 * i + 1];
+    }
+    const mw_tensor_values values[] = {{"x", MW_F32, MW_SHAPE(EXAMPLES, 2), x},
+                                       {"y", MW_F32, MW_SHAPE(EXAMPLES, 2), y}};
+    mw_tensors_write("two.npz", values, 2, &err);
+    CHECK_OK(err);
+    folder_put("two.json", "{\"loss\": \"mse\", \"epochs\": 150, \"threads\": 1, \"network\": [{\"dense\": 2}], "
+                           "\"optimizer\": {\"learning_rate\": 0.1}}");
+    shell_result r = MW("train", "two.json", "--data", "two.npz", "--run", "two", "--json", "-q");
+    CHECK_INT(r.code, 0);
+    CHECK(number_behind(r.out, "\"r2\": ") > 0.99);
+    shell_free(&r);
+    mw_tensors_write("point.npy", &(mw_tensor_values){"x", MW_F32, MW_SHAPE(1, 2), (const float[]){0.5f, 0.5f}}, 1,
+                     &err);
+    CHECK_OK(err);
+    r = MW("run", "two", "-i", "x=point.npy");
+    CHECK_NEAR(number_behind(r.out, "scores  [1, 2]  "), 315000, 1500);
+    const char *second = strstr(r.out, "scores  [1, 2]  ");
+    CHECK(second != NULL && fabs(strtod(strchr(second + 16, ' '), NULL) - 0.5005) < 1e-3);
+    shell_free(&r);
+    folder_put("two.json",
+               "{\"loss\": \"mse\", \"data\": {\"target_scale\": \"logarithm\"}, \"network\": [{\"dense\": 2}]}");
+    CHECK_MW(2, NULL, "a logarithm is taken of the target of a table alone", "train", "two.json", "--data", "two.npz",
+             "-q");
+}
+
+static void test_a_run_does_not_go_on_with_another_table(void)
+{
+    write_houses("houses.csv", 400, 6);
+    CHECK_MW(1, NULL, "was fitted on other rows or fields than houses.csv has", "train", "prices.json", "--run",
+             "prices", "-q", "--epochs", "70");
+    write_houses("houses.csv", 500, 5);
+    CHECK_MW(0, NULL, NULL, "train", "prices.json", "--run", "prices", "-q", "--epochs", "61");
+}
+
+/* A new layer behind a model gives values in the unit, too. */
+static void test_layers_behind_a_model_of_values_are_in_its_unit(void)
+{
+    folder_put("behind.json",
+               "{\"model\": \"prices\", \"loss\": \"mse\", \"network\": [{\"dense\": 1}], \"epochs\": 1, "
+               "\"data\": {\"path\": \"houses.csv\"}}");
+    shell_result r = MW("train", "behind.json", "-o", "behind", "--json", "-q");
+    CHECK_INT(r.code, 0);
+    CHECK(number_behind(r.out, "\"mean_absolute_error\": ") > 1000);
+    shell_free(&r);
+}
+
 /* ---- settings ---- */
 
 static void test_fields_are_read_as_the_recipe_says(void)
@@ -280,6 +338,9 @@ int main(void)
     RUN(test_reports_and_further_training_know_the_encoder);
     RUN(test_prices_are_learned_in_their_unit);
     RUN(test_prices_are_learned_by_their_logarithm);
+    RUN(test_targets_of_tensors_are_scaled_too);
+    RUN(test_a_run_does_not_go_on_with_another_table);
+    RUN(test_layers_behind_a_model_of_values_are_in_its_unit);
     RUN(test_fields_are_read_as_the_recipe_says);
     RUN(test_settings_of_tables_are_refused_with_their_place);
     RUN(test_rare_classes_weigh_more_when_it_is_said);

@@ -254,7 +254,7 @@ static void say_all_lossy(const opening *o, const data_moments *moments)
 static bool take_moments(const opening *o, const mw_dataset *all, data_moments *out, bool *out_suspect)
 {
     *out_suspect = false;
-    if (!data_moments_take(out, all, o->err))
+    if (!data_moments_take(out, all, "x", o->err))
         return false;
     for (size_t i = 0; i < out->count; i++)
         *out_suspect = *out_suspect || data_moments_suspect(out, i);

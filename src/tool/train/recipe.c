@@ -200,6 +200,10 @@ static void say_what_is_there(training *t)
         mw__json_add_integer(t->call->json, "examples", mw_dataset_examples(t->data.training));
         mw__json_add_integer(t->call->json, "classes", t->data.classes);
         mw__json_add_integer(t->call->json, "parameters", totals.parameters);
+        char *table = t->data.encoder != NULL ? mw_table_encoder_write(t->data.encoder, t->err) : NULL;
+        if (table != NULL)
+            mw__json_add_raw(t->call->json, "table", table);
+        mw_string_free(table);
         return;
     }
     tool_print("%lld examples, %lld for validation", (long long)mw_dataset_examples(t->data.training),
@@ -309,6 +313,7 @@ static void close_training(training *t)
     mw_graph_destroy(t->source);
     mw_model_destroy(t->model);
     class_list_free(&t->classes);
+    free(t->target);
     data_close(&t->data);
     training_text_close(t);
     free(t);

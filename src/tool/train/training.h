@@ -24,10 +24,11 @@ typedef struct training {
     char model_folder[TRAINING_PATH_BYTES + 16]; /* RUN/model, if the path was RUN */
     mw_graph *source, *graph;                    /* of the model, in its own batch; what is trained */
     mw_tensor *x, *y, *out, *loss, *metric;
-    mw_tensor
-        *variants[MW_VARIANTS_MAX]; /* losses of the same network for texts of fewer tokens, in graphs of theirs */
+    mw_tensor *variants[MW_VARIANTS_MAX]; /* losses of the same network for texts of fewer tokens, in graphs of theirs */
     size_t variant_count;
-    mw_tensor *scaled;  /* of a table's target of values: out is in its unit, and this as it is learned; else NULL */
+    mw_tensor *scaled; /* of a target of values: out is in its unit, and this as it is learned; else NULL */
+    float *target;     /* [2, target_count] mean and deviation of a target that is no table's; NULL = as it is */
+    size_t target_count;
     const char *scores; /* names of figures, with commas; NULL = those of the task */
     char label[32];     /* the column of the data, and the input of the graph, that is y */
     bool probabilities; /* out is a softmax */
@@ -50,6 +51,17 @@ bool training_fail(training *t, mw_status status, const char *format, ...) __att
 
 /* ---- training_network.c: t->graph with t->out, t->loss, t->metric ---- */
 bool training_build(training *t);
+
+/* ---- training_target.c ---- */
+/* Means and deviations of a target of values that has no encoder. */
+bool training_fit_target(training *t);
+bool training_scales_target(const training *t);
+/* What is learned, in the unit of the target; and the other way, of a model. */
+mw_tensor *training_in_unit(const training *t, mw_tensor *values);
+mw_tensor *training_scale_again(const training *t, mw_tensor *out);
+/* The input t->y as it is learned, and in its unit. */
+mw_tensor *training_scaled_target(const training *t);
+mw_tensor *training_target_in_unit(const training *t);
 
 /* ---- training_weights.c ---- */
 /* "class_weights" of the recipe, [count] by the index of the score; NULL = all 1, or t->err is set. To be freed. */

@@ -42,7 +42,7 @@ static mw_shape input_shape(const training *t)
 static mw_tensor *normalize(training *t, mw_tensor *x)
 {
     data_moments moments = {0};
-    const bool good = data_moments_take(&moments, t->data.plain, t->err);
+    const bool good = data_moments_take(&moments, t->data.plain, "x", t->err);
     const size_t fields = moments.count;
     float *numbers = good ? calloc(2 * fields + 1, sizeof *numbers) : NULL;
     mw_shape shape = mw_tensor_shape(x);
@@ -96,9 +96,11 @@ static mw_tensor *usual_network(const training *t, mw_tensor *h)
     return mw_dense(h, output_count(t), "dense3");
 }
 
-static bool has_scaled_target(const training *t)
+/* The result of layers, in the unit of the target. */
+static void take_result(training *t, mw_tensor *out)
 {
-    return t->data.encoder != NULL && mw_table_encoder_target(t->data.encoder).kind == MW_TARGET_VALUE;
+    t->scaled = training_scales_target(t) ? out : NULL;
+    t->out = name_result(t, t->scaled != NULL ? training_in_unit(t, out) : out);
 }
 
 static bool build_network(training *t)
@@ -112,8 +114,7 @@ static bool build_network(training *t)
     if (layers == NULL && t->data.encoder == NULL)
         return training_fail(t, MW_ERROR_FORMAT, "%s has neither \"network\" nor \"model\"", t->c.path);
     mw_tensor *out = layers != NULL ? network_build(&t->c, layers, h, output_count(t)) : usual_network(t, h);
-    t->scaled = has_scaled_target(t) ? out : NULL;
-    t->out = name_result(t, t->scaled != NULL ? mw_table_encoder_unscale(t->data.encoder, out) : out);
+    take_result(t, out);
     return t->out != NULL;
 }
 
@@ -207,19 +208,7 @@ static bool add_head(training *t)
     t->out = head != NULL ? network_build(&t->c, head, t->out, t->data.classes)
                           : mw_dense(network_flat(t->out), t->data.classes,
                                      free_name(t->graph, "head", ".weight", name, sizeof name));
-    t->out = name_result(t, t->out);
     return t->out != NULL;
-}
-
-/* What a model says in the unit of the target, as its training had it. */
-static mw_tensor *scale_again(const training *t, mw_tensor *out)
-{
-    const mw_encoded_target target = mw_table_encoder_target(t->data.encoder);
-    if (mw_tensor_dtype(out) == MW_F16)
-        out = mw_cast(out, MW_F32);
-    if (target.logarithm)
-        out = mw_log(mw_maximum(out, mw_scalar(t->graph, MW_F32, 1e-30)), 0.0f);
-    return mw_mul_scalar(mw_add_scalar(out, -target.mean), 1 / target.deviation);
 }
 
 static bool take_model(training *t)
@@ -238,8 +227,11 @@ static bool take_model(training *t)
     t->probabilities = t->graph != NULL && ends_in_softmax(t->source);
     if (t->out == NULL || !add_head(t))
         return false;
-    t->scaled = has_scaled_target(t) ? scale_again(t, t->out) : NULL;
-    return true;
+    if (training_scales_target(t) && !t->has_head)
+        t->scaled = training_scale_again(t, t->out);
+    if (t->has_head)
+        take_result(t, t->out);
+    return t->out != NULL;
 }
 
 /* ---- the loss ---- */
@@ -268,12 +260,6 @@ static bool make_class_loss(training *t)
     return true;
 }
 
-/* Values of the target as the table has them. */
-static mw_tensor *in_unit(const training *t, mw_tensor *values)
-{
-    return t->scaled != NULL ? mw_table_encoder_unscale(t->data.encoder, values) : values;
-}
-
 static bool make_value_loss(training *t)
 {
     char name[40];
@@ -281,12 +267,13 @@ static bool make_value_loss(training *t)
     if (mw_tensor_dtype(values) == MW_F16)
         values = mw_cast(values, MW_F32);
     t->y = mw_input(t->graph, t->label, MW_F32, mw_tensor_shape(values));
-    t->loss = t->loss_kind == RECIPE_L1      ? mw_l1(values, t->y)
-              : t->loss_kind == RECIPE_HUBER ? mw_huber(values, t->y, 1.0f)
-              : t->loss_kind == RECIPE_MSE   ? mw_mse(values, t->y)
+    mw_tensor *y = training_scaled_target(t);
+    t->loss = t->loss_kind == RECIPE_L1      ? mw_l1(values, y)
+              : t->loss_kind == RECIPE_HUBER ? mw_huber(values, y, 1.0f)
+              : t->loss_kind == RECIPE_MSE   ? mw_mse(values, y)
                                              : mw_binary_cross_entropy(values, t->y, NULL);
     if (t->loss_kind == RECIPE_MSE || t->loss_kind == RECIPE_HUBER)
-        t->metric = mw_name(mw_l1(in_unit(t, values), in_unit(t, t->y)),
+        t->metric = mw_name(mw_l1(training_in_unit(t, values), training_target_in_unit(t)),
                             free_name(t->graph, "mean_absolute_error", "", name, sizeof name));
     return true;
 }
@@ -350,6 +337,8 @@ bool training_build(training *t)
     if (t->text != NULL)
         return training_text_build(t);
     fit_batch(t);
+    if (!training_fit_target(t))
+        return false;
     if (!(t->model_path != NULL ? take_model(t) : build_network(t)))
         return false;
     if (mw_graph_check(t->graph, t->err) != MW_OK || !pair_classes(t) || !name_columns(t))

@@ -342,6 +342,27 @@ static bool check_classes(training *t)
     return same;
 }
 
+/* What the run was fitted on fills and scales the inputs of its weights. */
+static bool check_table(training *t)
+{
+    char path[TRAINING_PATH_BYTES + 16];
+    config kept;
+    struct stat entry;
+    mw_error local = {0};
+    snprintf(path, sizeof path, "%s/about.json", t->run != NULL ? t->run : "");
+    if (t->run == NULL || t->data.encoder == NULL || stat(path, &entry) != 0)
+        return true;
+    const char *began = config_open(&kept, path, &local) ? config_string(&kept, kept.root, DATA_TABLE_KEY, NULL) : NULL;
+    char *text = began != NULL ? mw_table_encoder_write(t->data.encoder, t->err) : NULL;
+    if (text != NULL && strcmp(text, began) != 0)
+        training_fail(t, MW_ERROR_ARGUMENT,
+                      "the run in %.100s was fitted on other rows or fields than %.200s has: begin another with --run",
+                      t->run, t->data_path);
+    mw_string_free(text);
+    config_close(&kept);
+    return t->err->status == MW_OK;
+}
+
 bool training_check_checkpoint(training *t)
 {
     struct stat entry;
@@ -349,7 +370,7 @@ bool training_check_checkpoint(training *t)
     bool good = true;
     if (t->checkpoint[0] == '\0' || stat(t->checkpoint, &entry) != 0)
         return true;
-    if (!check_classes(t))
+    if (!check_classes(t) || !check_table(t))
         return true; /* the error is set */
     mw_tensors *tensors =
         mw_tensors_open(t->checkpoint, &local); /* mw_trainer_fit says what is wrong with a broken one */

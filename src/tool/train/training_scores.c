@@ -109,7 +109,7 @@ static float target_at(const scoring *s, const mw_feed *feed, size_t i)
 {
     const double scale = feed->scale != 0.0f ? (double)feed->scale : 1,
                  value = number_at(feed, i) * scale + (double)feed->offset;
-    if (s->t->scaled == NULL)
+    if (s->t->scaled == NULL || s->t->data.encoder == NULL)
         return (float)value;
     const mw_encoded_target target = mw_table_encoder_target(s->t->data.encoder);
     const double back = target.mean + target.deviation * value;
