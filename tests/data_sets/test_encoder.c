@@ -3,6 +3,7 @@
 #include "support/check.h"
 #include "support/failing.h"
 #include "support/folder.h"
+#include "support/meter.h"
 
 #include <math.h>
 #include <millwright/data.h>
@@ -517,6 +518,66 @@ static void test_other_files_are_refused_where_they_do_not_fit(void)
     mw_table_encoder_destroy(encoder);
 }
 
+/* ---- large tables ---- */
+
+/* 10^6 rows, while no more memory is held than the header says: 2 MiB, 5 bytes a row, the words. */
+static void test_a_million_rows_are_streamed(void)
+{
+    enum { MILLION = 1000000 };
+    FILE *csv = fopen("large.csv", "w");
+    REQUIRE(csv != NULL);
+    fputs("a,w,y\n", csv);
+    for (int i = 0; i < MILLION; i++)
+        fprintf(csv, "%d,%s,%c\n", i % 1000, i % 3 ? "x" : "", "pq"[i & 1]);
+    fclose(csv);
+    meter m = {0};
+    const mw_allocator allocator = {.resize = meter_resize, .user = &m};
+    mw_table_fit_options options = mw_table_fit_defaults("large.csv", NULL);
+    options.allocator = &allocator;
+    mw_error err = {0};
+    mw_table_encoder *encoder = mw_table_encoder_fit(&options, NULL, NULL, &err);
+    CHECK_OK(err);
+    CHECK(m.most < (2 << 20) + 5 * (size_t)MILLION);
+    mw_encoded_field f;
+    REQUIRE(mw_table_encoder_field_at(encoder, 0, &f));
+    CHECK_NEAR(f.mean, 499.5, 1);
+    mw_table_encoder_destroy(encoder);
+    CHECK_INT(m.held, 0);
+    remove("large.csv");
+}
+
+/* What would take long if any of it were looked at again for each row or name. */
+static void test_odd_tables_take_no_longer_than_others(void)
+{
+    enum { NAMES = 60000 };
+    FILE *csv = fopen("names.csv", "w");
+    REQUIRE(csv != NULL);
+    for (int i = 0; i < NAMES; i++)
+        fputs("a,", csv);
+    fputs("y\n", csv);
+    for (int i = 0; i < NAMES; i++)
+        fputs("1,", csv);
+    fputs("p\n", csv);
+    fclose(csv);
+    mw_error err = {0};
+    mw_table_fit_options options = mw_table_fit_defaults("names.csv", NULL);
+    mw_table_encoder *encoder = mw_table_encoder_fit(&options, NULL, NULL, &err);
+    CHECK_OK(err);
+    mw_encoded_field f;
+    REQUIRE(mw_table_encoder_field_at(encoder, NAMES - 1, &f));
+    CHECK_STR(f.name, "a_60000");
+    mw_table_encoder_destroy(encoder);
+    FILE *quotes = fopen("quotes.csv", "w");
+    REQUIRE(quotes != NULL);
+    fputs("a,y\n", quotes);
+    for (int i = 0; i < 4000000; i++)
+        fputc('"', quotes);
+    fclose(quotes);
+    options.path = "quotes.csv";
+    CHECK(mw_table_encoder_fit(&options, NULL, NULL, &err) == NULL);
+    CHECK_INT(err.status, MW_ERROR_FORMAT);
+}
+
 /* ---- texts of encoders ---- */
 
 static void test_texts_that_are_no_encoder_are_refused(void)
@@ -614,6 +675,8 @@ int main(void)
     RUN(test_what_is_wrong_is_said_with_its_place);
     RUN(test_fields_of_another_kind_than_said_are_refused);
     RUN(test_other_files_are_refused_where_they_do_not_fit);
+    RUN(test_a_million_rows_are_streamed);
+    RUN(test_odd_tables_take_no_longer_than_others);
     RUN(test_texts_that_are_no_encoder_are_refused);
     RUN(test_damaged_texts_are_survived);
     RUN(test_every_allocation_may_fail);

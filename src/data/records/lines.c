@@ -23,8 +23,9 @@ static mw_status take_key(reading *r, const mw__json_item *item, mw_error *err)
     if (found == NULL && memchr(item->text, '\0', item->length) != NULL)
         return mw__records_fail(rows, &here, NULL, err, "the name of a field has a NUL");
     if (found == NULL && r->lists) {
-        if (rows->count == MW__RECORDS_CELLS_MAX)
-            return mw__records_fail(rows, &here, NULL, err, "more than 65536 fields");
+        if (rows->count == MW__RECORDS_KEYS_MAX)
+            return mw__records_fail(rows, &here, NULL, err,
+                                    "more than 4096 keys in the first 64 KiB; write the table as CSV");
         return mw__records_add_field(rows, item->text, item->length, err);
     }
     if (found == NULL)

@@ -26,26 +26,45 @@ mw_status mw__records_fail(const mw__records *rows, const mw__records_cell *cell
 
 /* ---- fields ---- */
 
-/* What is called so, or so with a number behind it: a, a_2, a_3. */
-static mw_status free_name(mw__records *rows, const char *name, size_t length, mw_error *err)
+/* What is called so, or so with a number behind it: a, a_2, a_3. How far the numbers of a name went is kept, so that a
+ * header of one name costs no more than others. */
+static mw_status find_free_name(mw__records *rows, mw__text *whole, size_t length, mw_error *err)
 {
     char number[24] = "";
+    uintptr_t next = (uintptr_t)mw__map_get_n(&rows->repeats, whole->data, length);
+    const uintptr_t first = next;
+    while (!whole->failed && mw__map_get_n(&rows->by_name, whole->data, whole->size) != NULL) {
+        next += next == 0 ? 2 : 1;
+        snprintf(number, sizeof number, "_%zu", (size_t)next);
+        whole->size = length;
+        mw__text_puts(whole, number);
+    }
+    MW_TRY(mw__text_check(whole, err));
+    return next != first ? mw__map_set_n(&rows->repeats, whole->data, length, (void *)next, err) : MW_OK;
+}
+
+static mw_status keep_name(mw__records *rows, const mw__text *whole, mw_error *err)
+{
+    const char *kept = mw__arena_string(&rows->arena, whole->data, whole->size, err);
+    if (kept == NULL)
+        return MW_ERROR_MEMORY;
+    MW_TRY(mw__map_set(&rows->by_name, kept, (void *)(uintptr_t)(rows->count + 1), err));
+    rows->names[rows->count++] = kept;
+    return MW_OK;
+}
+
+static mw_status add_name(mw__records *rows, const char *name, size_t length, mw_error *err)
+{
     mw__text whole;
     mw__text_init(&whole, rows->source.allocator);
     mw__text_append(&whole, name, length);
-    for (int i = 2; !whole.failed && mw__map_get_n(&rows->by_name, whole.data, whole.size) != NULL; i++) {
-        snprintf(number, sizeof number, "_%d", i);
-        whole.size = length;
-        mw__text_puts(&whole, number);
-    }
     mw_status status = mw__text_check(&whole, err);
-    const char *kept = status == MW_OK ? mw__arena_string(&rows->arena, whole.data, whole.size, err) : NULL;
-    if (kept != NULL)
-        status = mw__map_set(&rows->by_name, kept, (void *)(uintptr_t)(rows->count + 1), err);
-    if (kept != NULL && status == MW_OK)
-        rows->names[rows->count++] = kept;
+    if (status == MW_OK)
+        status = find_free_name(rows, &whole, length, err);
+    if (status == MW_OK)
+        status = keep_name(rows, &whole, err);
     mw__text_deinit(&whole);
-    return kept != NULL ? status : MW_ERROR_MEMORY;
+    return status;
 }
 
 mw_status mw__records_add_field(mw__records *rows, const char *name, size_t length, mw_error *err)
@@ -62,7 +81,7 @@ mw_status mw__records_add_field(mw__records *rows, const char *name, size_t leng
         length = (size_t)snprintf(made, sizeof made, "column_%zu", rows->count + 1);
         name = made;
     }
-    return free_name(rows, name, length, err);
+    return add_name(rows, name, length, err);
 }
 
 bool mw__records_find(const mw__records *rows, const char *name, size_t *out)
@@ -128,6 +147,7 @@ mw_status mw__records_open(mw__records *rows, const mw_allocator *allocator, con
     s->allocator = allocator;
     mw__arena_init(&rows->arena, allocator);
     mw__map_init(&rows->by_name, allocator);
+    mw__map_init(&rows->repeats, allocator);
     mw__text_init(&rows->texts, allocator);
     rows->is_lines = mw__string_ends(path, ".jsonl") || mw__string_ends(path, ".ndjson");
     MW_TRY(check_form(&rows->form, err));
@@ -148,6 +168,7 @@ void mw__records_close(mw__records *rows)
     mw__free(rows->source.allocator, rows->names);
     mw__text_deinit(&rows->texts);
     mw__map_deinit(&rows->by_name);
+    mw__map_deinit(&rows->repeats);
     mw__arena_deinit(&rows->arena);
     mw__records_source_close(&rows->source);
 }

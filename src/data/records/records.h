@@ -10,8 +10,14 @@
 #include "base/text/text.h"
 #include <millwright/table_encoder.h>
 
-/* Of a row, in bytes of UTF-8; of a row and a header, in cells. */
-enum { MW__RECORDS_BYTES_MAX = 1 << 26, MW__RECORDS_CELLS_MAX = 65536, MW__RECORDS_SAMPLE = 1 << 16 };
+/* Of a row, in bytes of UTF-8, and in cells; keys of JSON Lines, which cost time in rows that have none of them; bytes
+ * that are looked at to find how a file is written. */
+enum {
+    MW__RECORDS_BYTES_MAX = 1 << 26,
+    MW__RECORDS_CELLS_MAX = 65536,
+    MW__RECORDS_KEYS_MAX = 4096,
+    MW__RECORDS_SAMPLE = 1 << 16
+};
 
 typedef enum mw__records_cell_kind {
     MW__RECORDS_TEXT,
@@ -46,6 +52,7 @@ typedef struct mw__records {
     const char **names; /* [count] of the fields, in the arena */
     size_t count;
     mw__map by_name; /* name -> its number + 1 */
+    mw__map repeats; /* name that came again -> the last number behind it */
     mw__arena arena;
     mw__records_cell *cells; /* [count], or more for a row that is too long */
     size_t cell_capacity;
