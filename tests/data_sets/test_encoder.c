@@ -463,6 +463,9 @@ static void test_what_is_wrong_is_said_with_its_place(void)
     check_refused("bad.csv", "a,y\n1,b\n2,\n", "line 3, field \"y\": the target is missing; leave the row out");
     check_refused("bad.csv", "a,y\n1,1\n2,2\n3,1\n4,1\n5,1\n6,1\n7,1\n8,2\n9,1\n1O,1\n",
                   "line 11, field \"a\": \"1O\" is no number, as 9 of its 10 cells are; mend it");
+    check_refused("bad.csv", "a,y\n\"1,234.5\",b\n12,c\n",
+                  "line 2, field \"a\": \"1,234.5\" has its digits in groups; write the numbers of the field without");
+    check_refused("bad.csv", "a;y\n1.234;b\n12,5;c\n1.234.567,5;d\n", "line 2, field \"a\": \"1.234\" has its digits");
     check_refused("bad.csv", "a,y\n1/2/2026,b\n2/3/2026,c\n", "cannot be told apart, as none is above 12");
     check_refused("bad.csv", "a,y\n1e39,b\n2,c\n", "\"1e39\" is no number that fp32 has");
     check_refused("bad.jsonl", "{\"a\": 1, \"y\": 2}\n[1]\n", "line 2: the line is no JSON object");

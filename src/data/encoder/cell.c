@@ -73,6 +73,26 @@ bool mw__encoder_read_number(const mw__records_cell *cell, char decimal, double 
     return mw__number_read(s.text, s.length, MW__NUMBER_F64, out) && isfinite(*out);
 }
 
+bool mw__encoder_is_grouped(const mw__records_cell *cell, char decimal)
+{
+    const char group = decimal == ',' ? '.' : ',';
+    const span s = trim(cell);
+    size_t i = s.length > 0 && (*s.text == '-' || *s.text == '+'), digits = 0, groups = 0;
+    for (; cell->kind == MW__RECORDS_TEXT && i < s.length && s.text[i] != decimal; i++) {
+        const bool is_mark = s.text[i] == group, fits = groups == 0 ? digits >= 1 && digits <= 3 : digits == 3;
+        if (is_mark ? !fits : !mw__character_is_digit(s.text[i]))
+            return false;
+        groups += is_mark;
+        digits = is_mark ? 0 : digits + 1;
+    }
+    if (groups == 0 || digits != 3)
+        return false;
+    for (i++; i < s.length; i++)
+        if (!mw__character_is_digit(s.text[i]))
+            return false;
+    return true;
+}
+
 bool mw__encoder_read_boolean(const mw__records_cell *cell, double *out)
 {
     static const char *const yes[] = {"true", "yes", "t", "y", "1", "1.0", NULL};

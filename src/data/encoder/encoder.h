@@ -108,6 +108,8 @@ mw_status mw__encoder_sort_words(mw__encoder_words *words, mw_error *err);
 
 bool mw__encoder_is_missing(const mw__records_cell *cell);
 bool mw__encoder_read_number(const mw__records_cell *cell, char decimal, double *out);
+/* 1,234,567.5, or 1.234.567,5 with a decimal comma: not read, as either may be meant. */
+bool mw__encoder_is_grouped(const mw__records_cell *cell, char decimal);
 bool mw__encoder_read_boolean(const mw__records_cell *cell, double *out);
 /* day_first: of 1/12/2026. */
 bool mw__encoder_read_date(const mw__records_cell *cell, bool day_first, mw__encoder_date *out);
@@ -137,6 +139,7 @@ typedef struct mw__encoder_observed {
     double last;
     size_t distinct; /* words, up to MW__ENCODER_DISTINCT_MAX + 1 */
     mw__map words;
+    int64_t grouped;
     mw__encoder_odd no_number, no_date;
 } mw__encoder_observed;
 

@@ -86,7 +86,11 @@ static mw_field_kind find_kind(const choosing *c, mw__encoder_field *f, const mw
         return MW_FIELD_BOOLEAN;
     if (o->dates == o->present && !(o->day_first && o->month_first))
         return MW_FIELD_DATE;
-    if (is_nearly(o->numbers, o->present))
+    if (o->grouped > 0 && o->numbers + o->grouped == o->present)
+        mw__records_fail(c->rows, &o->no_number.cell, f->name, c->err,
+                         "\"%.*s\" has its digits in groups; write the numbers of the field without, or say its kind",
+                         (int)o->no_number.cell.length, o->no_number.text);
+    else if (is_nearly(o->numbers, o->present))
         refuse_mixture(c, f->name, &o->no_number, o->numbers, o->present, "number");
     else if (is_nearly(o->dates, o->present))
         refuse_mixture(c, f->name, &o->no_date, o->dates, o->present, "date");

@@ -26,6 +26,7 @@ static void observe_number(mw__encoder_observed *o, const mw__records_cell *cell
 {
     double value;
     if (!mw__encoder_read_number(cell, decimal, &value)) {
+        o->grouped += mw__encoder_is_grouped(cell, decimal);
         note_odd(&o->no_number, cell);
         return;
     }

@@ -52,8 +52,8 @@ static char find_separator(const char *path, const char *text, const char *end)
     return best;
 }
 
-/* [-+]? digit* mark digit+, blanks around it. */
-static bool is_fraction(const char *at, const char *end, char mark)
+/* Digits behind the mark of [-+]? digit+ mark digit+, with blanks around it; 0 = it is none. */
+static size_t count_decimals(const char *at, const char *end, char mark)
 {
     size_t before = 0, behind = 0;
     while (at < end && (*at == ' ' || *at == '"'))
@@ -62,15 +62,15 @@ static bool is_fraction(const char *at, const char *end, char mark)
     for (; at < end && mw__character_is_digit(*at); at++)
         before++;
     if (before == 0 || at == end || *at++ != mark)
-        return false;
+        return 0;
     for (; at < end && mw__character_is_digit(*at); at++)
         behind++;
     while (at < end && (*at == ' ' || *at == '"' || *at == '\r'))
         at++;
-    return behind > 0 && at == end;
+    return at == end ? behind : 0;
 }
 
-/* A comma, if there are numbers with it and none with a point. */
+/* A comma, if there are numbers with it and none with a point; 1.234 may be a thousand. */
 static char find_decimal(const char *text, const char *end, char separator)
 {
     bool comma = false, point = false;
@@ -78,8 +78,9 @@ static char find_decimal(const char *text, const char *end, char separator)
         const char *begin = at;
         while (at < end && *at != separator && *at != '\n')
             at++;
-        comma = comma || is_fraction(begin, at, ',');
-        point = point || is_fraction(begin, at, '.');
+        comma = comma || count_decimals(begin, at, ',') > 0;
+        const size_t decimals = count_decimals(begin, at, '.');
+        point = point || (decimals > 0 && decimals != 3);
     }
     return comma && !point && separator != ',' ? ',' : '.';
 }

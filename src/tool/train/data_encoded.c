@@ -47,7 +47,7 @@ static bool note_offsets(opening *o)
     for (size_t i = 0; mw_table_encoder_field_at(d->encoder, i, &f); i++) {
         if (f.offset != 0)
             values[f.first_column] = f.offset;
-        if (f.offset != 0 && f.kind == MW_FIELD_NUMBER)
+        if (f.offset != 0 && f.kind == MW_FIELD_NUMBER && o->request->table == NULL)
             say_offset(o, &f);
         some = some || f.offset != 0;
     }

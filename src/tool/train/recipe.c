@@ -78,7 +78,7 @@ static recipe_loss choose_loss(training *t)
     return loss;
 }
 
-/* The loss follows the target of the table, and the table is shown. */
+/* The loss follows the target of the table. */
 static bool take_target(training *t)
 {
     const bool is_value = mw_table_encoder_target(t->data.encoder).kind == MW_TARGET_VALUE;
@@ -87,11 +87,7 @@ static bool take_target(training *t)
                              training_losses[t->loss_kind], is_value ? "values" : "classes");
     if (is_value && t->loss_kind == RECIPE_CROSS_ENTROPY)
         t->loss_kind = RECIPE_MSE;
-    char *said = mw_table_encoder_print(t->data.encoder, t->err);
-    if (said != NULL && t->call->json == NULL && !t->call->quiet)
-        tool_puts(said);
-    mw_string_free(said);
-    return t->err->status == MW_OK;
+    return true;
 }
 
 static bool open_data(training *t)
@@ -191,6 +187,20 @@ static void say_memory(const training *t)
     tool_puts("\n");
 }
 
+/* What became of the fields of a table. */
+static void say_table(training *t)
+{
+    const bool is_json = t->call->json != NULL;
+    char *said = t->data.encoder == NULL ? NULL
+                 : is_json               ? mw_table_encoder_write(t->data.encoder, t->err)
+                                         : mw_table_encoder_print(t->data.encoder, t->err);
+    if (said != NULL && is_json)
+        mw__json_add_raw(t->call->json, "table", said);
+    else if (said != NULL && !t->call->quiet)
+        tool_puts(said);
+    mw_string_free(said);
+}
+
 static void say_what_is_there(training *t)
 {
     mw_summary *summary = mw_summary_create(t->graph, t->err);
@@ -200,10 +210,6 @@ static void say_what_is_there(training *t)
         mw__json_add_integer(t->call->json, "examples", mw_dataset_examples(t->data.training));
         mw__json_add_integer(t->call->json, "classes", t->data.classes);
         mw__json_add_integer(t->call->json, "parameters", totals.parameters);
-        char *table = t->data.encoder != NULL ? mw_table_encoder_write(t->data.encoder, t->err) : NULL;
-        if (table != NULL)
-            mw__json_add_raw(t->call->json, "table", table);
-        mw_string_free(table);
         return;
     }
     tool_print("%lld examples, %lld for validation", (long long)mw_dataset_examples(t->data.training),
@@ -247,6 +253,7 @@ static bool was_accepted(mw_status status) { return status == MW_ERROR_NUMERIC |
 
 static int fit_and_measure(training *t, const mw_fit_options *fit)
 {
+    say_table(t);
     say_what_is_there(t);
     say_warnings(t);
     mw_trainer_fit(t->trainer, fit, t->err);

@@ -24,7 +24,7 @@ typedef struct training {
     char model_folder[TRAINING_PATH_BYTES + 16]; /* RUN/model, if the path was RUN */
     mw_graph *source, *graph;                    /* of the model, in its own batch; what is trained */
     mw_tensor *x, *y, *out, *loss, *metric;
-    mw_tensor *variants[MW_VARIANTS_MAX]; /* losses of the same network for texts of fewer tokens, in graphs of theirs */
+    mw_tensor *variants[MW_VARIANTS_MAX]; /* losses of the same network for texts of fewer tokens */
     size_t variant_count;
     mw_tensor *scaled; /* of a target of values: out is in its unit, and this as it is learned; else NULL */
     float *target;     /* [2, target_count] mean and deviation of a target that is no table's; NULL = as it is */
