@@ -210,6 +210,14 @@ static void test_targets_of_tensors_are_scaled_too(void)
              "-q");
 }
 
+/* Numbers that the device has not are said before the training, and the model is written all the same. */
+static void test_prices_beyond_fp16_are_said_on_the_ane(void)
+{
+    CHECK_MW(0, NULL, "and fp16 ends at 65504", "train", "prices.json", "--device", "ane", "--epochs", "2", "-o", "far",
+             "-q");
+    CHECK_MW(0, "scores", NULL, "run", "far", "-i", "x=one.csv");
+}
+
 static void test_a_run_does_not_go_on_with_another_table(void)
 {
     write_houses("houses.csv", 400, 6);
@@ -339,6 +347,7 @@ int main(void)
     RUN(test_prices_are_learned_in_their_unit);
     RUN(test_prices_are_learned_by_their_logarithm);
     RUN(test_targets_of_tensors_are_scaled_too);
+    RUN(test_prices_beyond_fp16_are_said_on_the_ane);
     RUN(test_a_run_does_not_go_on_with_another_table);
     RUN(test_layers_behind_a_model_of_values_are_in_its_unit);
     RUN(test_fields_are_read_as_the_recipe_says);

@@ -157,8 +157,6 @@ static void say_measured(training *t, const char *set, const mw_dataset *data)
     if (data == NULL || mw_trainer_evaluate(t->trainer, data, NULL, &found, t->err) != MW_OK)
         return;
     mw_scores *scores = training_scores_find(t, data);
-    if (t->err->status != MW_OK)
-        return;
     if (t->call->json != NULL) {
         mw__json_open(t->call->json, set, '{');
         mw__json_add_number(t->call->json, "loss", found.loss);
@@ -231,6 +229,11 @@ static void say_warnings(const training *t)
         tool_complain("%s", warning.message);
     if (count > SAID_MAX)
         tool_complain("and %zu more warnings like these", count - SAID_MAX);
+    if (t->device == MW_DEVICE_ANE && training_largest_target(t) > 65504)
+        tool_complain(
+            "values of the target are up to about %.4g, and fp16 ends at 65504: the model's result is infinite "
+            "there on the ANE; write the target in larger units, or train on the CPU",
+            training_largest_target(t));
 }
 
 /* ---- the whole ---- */

@@ -56,6 +56,8 @@ bool training_build(training *t);
 /* Means and deviations of a target of values that has no encoder. */
 bool training_fit_target(training *t);
 bool training_scales_target(const training *t);
+/* About the largest value of a scaled target, by its mean and three deviations; 0 for others. */
+double training_largest_target(const training *t);
 /* What is learned, in the unit of the target; and the other way, of a model. */
 mw_tensor *training_in_unit(const training *t, mw_tensor *values);
 mw_tensor *training_scale_again(const training *t, mw_tensor *out);

@@ -55,6 +55,7 @@ bool training_scores_choose(training *t)
 /* Arrays of a batch. */
 typedef struct scoring {
     training *t;
+    mw_error *err; /* a figure that cannot be found ends no training */
     mw_scores *scores;
     int64_t batch, width;
     float *out, *targets; /* [batch, width] */
@@ -145,7 +146,7 @@ static bool add_batch(const scoring *s, const mw_batch *batch)
     const bool is_class = task_of(t) == MW_SCORE_CLASSES;
     const size_t of_each = is_class ? 1 : (size_t)s->width;
     if (feed == NULL || feed->count != (size_t)s->batch * of_each ||
-        mw_trainer_predict(t->trainer, batch, MW_F32, s->out, (size_t)(s->batch * s->width), t->err) != MW_OK)
+        mw_trainer_predict(t->trainer, batch, MW_F32, s->out, (size_t)(s->batch * s->width), s->err) != MW_OK)
         return false;
     if (is_class)
         prepare_classes(s, feed, examples);
@@ -153,7 +154,7 @@ static bool add_batch(const scoring *s, const mw_batch *batch)
         prepare_values(s, feed, examples);
     const mw_score_batch given = {
         .examples = examples, .predictions = s->out, .labels = s->labels, .targets = s->targets};
-    return mw_scores_add(s->scores, &given, t->err) == MW_OK;
+    return mw_scores_add(s->scores, &given, s->err) == MW_OK;
 }
 
 /* ---- a set ---- */
@@ -162,27 +163,29 @@ static bool add_all(const scoring *s, const mw_dataset *data)
 {
     mw_loader_options options = mw_loader_defaults(data, s->batch);
     options.shuffle = options.drop_last = false;
-    mw_loader *loader = mw_loader_create(&options, s->t->err);
+    mw_loader *loader = mw_loader_create(&options, s->err);
     bool good = loader != NULL;
-    for (const mw_batch *batch; good && (batch = mw_loader_next(loader, s->t->err)) != NULL;)
+    for (const mw_batch *batch; good && (batch = mw_loader_next(loader, s->err)) != NULL;)
         good = add_batch(s, batch);
     mw_loader_destroy(loader);
-    return good && s->t->err->status == MW_OK;
+    return good && s->err->status == MW_OK;
 }
 
 mw_scores *training_scores_find(training *t, const mw_dataset *data)
 {
     const mw_shape shape = mw_tensor_shape(t->out);
-    scoring s = {.t = t, .batch = t->batch, .width = width_of(t)};
+    mw_error local = {0};
+    scoring s = {.t = t, .err = &local, .batch = t->batch, .width = width_of(t)};
     if (t->text != NULL || s.width < 1 || shape.dim[0] != t->batch || (task_of(t) == MW_SCORE_CLASSES && s.width < 2))
         return NULL;
     const size_t count = (size_t)(s.batch * s.width);
     s.out = calloc(count, sizeof *s.out);
     s.targets = calloc(count, sizeof *s.targets);
     s.labels = calloc(count, sizeof *s.labels);
-    s.scores = make_scores(t, mw_dataset_examples(data), t->err);
+    s.scores = make_scores(t, mw_dataset_examples(data), &local);
     const bool good = s.out != NULL && s.targets != NULL && s.labels != NULL && s.scores != NULL && add_all(&s, data);
     if (!good) {
+        tool_complain("there are no figures: %s", local.message[0] != '\0' ? local.message : "there is no memory");
         mw_scores_destroy(s.scores);
         s.scores = NULL;
     }

@@ -8,7 +8,7 @@
 
 /* Asks for "scores" of the recipe, and whether there are such; before the first step. */
 bool training_scores_choose(training *t);
-/* Predicts every example of a set. To be destroyed; NULL with t->err set, or where nothing is to be found. */
+/* Predicts every example of a set. To be destroyed; NULL where nothing is to be found, or after a complaint. */
 mw_scores *training_scores_find(training *t, const mw_dataset *data);
 /* The figures of a set into the metrics file of the run, behind its last step. */
 void training_scores_keep(training *t, const char *set, const mw_scores *scores);

@@ -2,6 +2,7 @@
  * encoder has scaled them; of other data the graph does, by the training part. */
 #include "tool/train/training.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 /* Numbers of an example whose means are told apart; more of them are left as they are. */
@@ -13,6 +14,19 @@ static bool has_encoded_target(const training *t)
 }
 
 bool training_scales_target(const training *t) { return has_encoded_target(t) || t->target != NULL; }
+
+double training_largest_target(const training *t)
+{
+    double largest = 0;
+    if (has_encoded_target(t)) {
+        const mw_encoded_target target = mw_table_encoder_target(t->data.encoder);
+        const double end = fabs(target.mean) + 3 * target.deviation;
+        return target.logarithm ? exp(target.mean + 3 * target.deviation) : end;
+    }
+    for (size_t i = 0; t->target != NULL && i < t->target_count; i++)
+        largest = fmax(largest, fabs((double)t->target[i]) + 3 * (double)t->target[t->target_count + i]);
+    return largest;
+}
 
 /* ---- of other data ---- */
 
