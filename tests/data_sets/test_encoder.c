@@ -522,6 +522,96 @@ static void test_other_files_are_refused_where_they_do_not_fit(void)
     mw_table_encoder_destroy(encoder);
 }
 
+/* ---- each kind with what is missing, unknown, hostile ---- */
+
+enum { KINDS = 6 };
+
+static const struct {
+    const char *name;
+    mw_field_kind kind;
+    const char *known, *unknown; /* NULL: no value is */
+    const char *refuses;         /* what is said of a word; NULL = it is a value */
+} kinds[KINDS] = {{"n", MW_FIELD_NUMBER, "2", "-1e30", "no finite number"},
+                  {"b", MW_FIELD_BOOLEAN, "yes", NULL, "no truth, as true or no"},
+                  {"d", MW_FIELD_DATE, "2026-12-01", "0001-01-01", "no date"},
+                  {"c", MW_FIELD_CATEGORY, "red", "blue", NULL},
+                  {"i", MW_FIELD_ID, "7", "-9007199254740992", "no integer"},
+                  {"t", MW_FIELD_TEXT, "some words", "others", NULL}};
+
+/* A row in which one cell is another one. */
+static void put_cell_row(const char *path, size_t which, const char *text, size_t length)
+{
+    FILE *csv = fopen(path, "wb");
+    REQUIRE(csv != NULL);
+    fputs("n,b,d,c,i,t\n", csv);
+    for (size_t k = 0; k < KINDS; k++) {
+        if (k == which)
+            fwrite(text, 1, length, csv);
+        else
+            fputs(kinds[k].known, csv);
+        fputc(k + 1 < KINDS ? ',' : '\n', csv);
+    }
+    fclose(csv);
+}
+
+static table fit_kinds(void)
+{
+    static const char text[] = "n,b,d,c,i,t,y\n1,yes,2026-11-30,red,7,some words,p\n3,no,2026-12-02,green,8,more,q\n";
+    static mw_field_setting said[KINDS];
+    table none = fit_text("each.csv", text, sizeof text - 1, "y");
+    close_table(&none);
+    for (size_t k = 0; k < KINDS; k++)
+        said[k] = (mw_field_setting){.name = kinds[k].name, .kind = kinds[k].kind};
+    mw_table_fit_options options = mw_table_fit_defaults("each.csv", "y");
+    options.fields = said;
+    options.field_count = KINDS;
+    options.validation = 0;
+    table t = fit_with(&options);
+    CHECK_OK(t.err);
+    return t;
+}
+
+static void check_cell(const table *t, size_t which, const char *text, size_t length, const char *refuses)
+{
+    mw_error err = {0};
+    put_cell_row("cell.csv", which, text, length);
+    mw_dataset *set = mw_table_encoder_open(t->encoder, "cell.csv", NULL, &err);
+    const bool is_taken = set != NULL && err.status == MW_OK;
+    check_note(is_taken == (refuses == NULL), __FILE__, __LINE__, "field %s, \"%.20s\": %s", kinds[which].name, text,
+               err.message);
+    for (int64_t i = 0; is_taken && i < mw_table_encoder_width(t->encoder); i++)
+        CHECK(isfinite((double)x_of(set)[i]));
+    if (refuses != NULL) {
+        char place[40];
+        snprintf(place, sizeof place, "\"cell.csv\", line 2, field \"%s\": ", kinds[which].name);
+        CHECK_CONTAINS(err.message, place);
+        CHECK_CONTAINS(err.message, refuses);
+        CHECK_INT(err.text_line, 2);
+    }
+    mw_dataset_destroy(set);
+}
+
+static void test_each_kind_has_an_answer_to_any_cell(void)
+{
+    enum { LONG = 100000 };
+    static char large[LONG];
+    table t = fit_kinds();
+    memset(large, 'x', LONG);
+    for (size_t k = 0; k < KINDS; k++) {
+        const char *refuses = kinds[k].refuses;
+        check_cell(&t, k, "", 0, NULL);
+        check_cell(&t, k, "N/A", 3, NULL);
+        if (kinds[k].unknown != NULL)
+            check_cell(&t, k, kinds[k].unknown, strlen(kinds[k].unknown), NULL);
+        check_cell(&t, k, "word", 4, refuses);
+        check_cell(&t, k, large, LONG, refuses);
+        check_cell(&t, k, "1e400", 5, refuses);
+        check_cell(&t, k, "a\0b", 3, kinds[k].kind == MW_FIELD_CATEGORY ? "no word" : refuses);
+        check_cell(&t, k, "\x1b[31m\xe2\x80\xae", 8, refuses);
+    }
+    close_table(&t);
+}
+
 /* ---- large tables ---- */
 
 /* 10^6 rows, at night 10^7, while no more memory is held than the header says: 2 MiB, 5 bytes a row, the words. */
@@ -679,6 +769,7 @@ int main(void)
     RUN(test_what_is_wrong_is_said_with_its_place);
     RUN(test_fields_of_another_kind_than_said_are_refused);
     RUN(test_other_files_are_refused_where_they_do_not_fit);
+    RUN(test_each_kind_has_an_answer_to_any_cell);
     RUN(test_a_million_rows_are_streamed);
     RUN(test_odd_tables_take_no_longer_than_others);
     RUN(test_texts_that_are_no_encoder_are_refused);
