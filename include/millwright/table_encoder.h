@@ -129,9 +129,9 @@ MW_API mw_table_fit_options mw_table_fit_defaults(const char *path, const char *
 typedef struct mw_table_encoder mw_table_encoder;
 
 /** Fits an encoder on the training part of a table and encodes both parts: columns "x" [width] F32 and "y".
- *  Missing are cells that are empty, NA, N/A, NaN, NULL or None in any case, or ?. A header that comes twice gets a
- *  number behind it (a, a_2), an empty one is column_3. A field that is empty, has arrays, or counts the rows under the
- *  name of an id, is ignored.
+ *  Missing are cells that are empty, NA, N/A, NaN, NULL, null, None, .. as pandas has them, or ?; of a target of
+ *  classes those that are empty. A header that comes twice gets a number behind it (a, a_2), an empty one is column_3.
+ *  A field that is empty, has arrays, or counts the rows under the name of an id, is ignored.
  *  out_training    where the data set goes; NULL = it is not wanted
  *  out_validation  likewise; *out_validation is NULL if no row is kept out
  *  return  NULL with err set on failure, and both NULL

@@ -420,6 +420,19 @@ static void test_only_the_training_part_is_fitted(void)
     close_table(&t);
 }
 
+static void test_what_is_missing_is_so_in_its_spelling(void)
+{
+    static const char text[] = "metal,kind\nNa,none\nK,null\nNA,none\n?,some\n n/a ,some\n";
+    table t = fit_text("metals.csv", text, sizeof text - 1, "kind");
+    CHECK_OK(t.err);
+    mw_encoded_field f;
+    REQUIRE(mw_table_encoder_field_at(t.encoder, 0, &f));
+    CHECK_INT(f.missing, 3);
+    CHECK_INT(f.word_count, 3); /* "", K, Na */
+    CHECK_INT(mw_table_encoder_target(t.encoder).classes.count, 3);
+    close_table(&t);
+}
+
 /* ---- small tables ---- */
 
 static void test_tables_of_one_row_and_constant_columns_work(void)
@@ -765,6 +778,7 @@ int main(void)
     RUN(test_targets_are_scaled_and_go_back);
     RUN(test_rows_are_split_by_share_class_group_and_time);
     RUN(test_only_the_training_part_is_fitted);
+    RUN(test_what_is_missing_is_so_in_its_spelling);
     RUN(test_tables_of_one_row_and_constant_columns_work);
     RUN(test_what_is_wrong_is_said_with_its_place);
     RUN(test_fields_of_another_kind_than_said_are_refused);

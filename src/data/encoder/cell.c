@@ -42,10 +42,21 @@ static bool is_one_of(span s, const char *const *words)
     return false;
 }
 
+bool mw__encoder_is_empty(const mw__records_cell *cell)
+{
+    return cell->kind == MW__RECORDS_MISSING || (cell->kind == MW__RECORDS_TEXT && trim(cell).length == 0);
+}
+
+/* Those of pandas, and the question mark of older collections; in this case alone, as Na is sodium. */
 bool mw__encoder_is_missing(const mw__records_cell *cell)
 {
-    static const char *const words[] = {"", "na", "n/a", "nan", "null", "none", "<na>", "#n/a", "#na", "?", NULL};
-    return cell->kind == MW__RECORDS_MISSING || (cell->kind == MW__RECORDS_TEXT && is_one_of(trim(cell), words));
+    static const char *const words[] = {"NA",   "N/A",  "n/a",  "NaN",  "nan",  "-NaN", "-nan",
+                                        "NULL", "null", "None", "<NA>", "#N/A", "#NA",  "?"};
+    const span s = trim(cell);
+    bool is_word = false;
+    for (size_t i = 0; cell->kind == MW__RECORDS_TEXT && s.length <= 4 && i < sizeof words / sizeof words[0]; i++)
+        is_word = is_word || (strlen(words[i]) == s.length && memcmp(words[i], s.text, s.length) == 0);
+    return is_word || mw__encoder_is_empty(cell);
 }
 
 /* ---- numbers ---- */

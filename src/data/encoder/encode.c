@@ -166,7 +166,7 @@ static mw_status put_class(const encoding *c, int64_t *out)
     char number[32];
     const char *word;
     size_t length;
-    if (mw__encoder_is_missing(cell))
+    if (mw__encoder_is_empty(cell))
         return mw__records_fail(c->rows, cell, e->target.name, c->err,
                                 "the target is missing; leave the row out, or fill it");
     if (!mw__encoder_read_word(cell, MW_FIELD_CATEGORY, '.', number, &word, &length))

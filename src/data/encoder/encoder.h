@@ -106,6 +106,8 @@ mw_status mw__encoder_sort_words(mw__encoder_words *words, mw_error *err);
 
 /* ---- cell.c ---- */
 
+/* Without anything in it: a class may be called none. */
+bool mw__encoder_is_empty(const mw__records_cell *cell);
 bool mw__encoder_is_missing(const mw__records_cell *cell);
 bool mw__encoder_read_number(const mw__records_cell *cell, char decimal, double *out);
 /* 1,234,567.5, or 1.234.567,5 with a decimal comma: not read, as either may be meant. */

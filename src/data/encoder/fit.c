@@ -142,7 +142,7 @@ static mw_status take_class(fitting *f)
     const char *word;
     size_t length;
     const mw__records_cell *cell = target_cell(e, f->rows);
-    if (mw__encoder_is_missing(cell))
+    if (mw__encoder_is_empty(cell))
         return mw__records_fail(f->rows, cell, e->target.name, f->err,
                                 "the target is missing; leave the row out, or fill it");
     if (!mw__encoder_read_word(cell, MW_FIELD_CATEGORY, '.', number, &word, &length))
