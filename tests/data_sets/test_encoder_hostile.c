@@ -1,5 +1,6 @@
 /* Encoders of tables: what is refused, with its place; what each kind of field makes of any cell; tables that are
  * large, cut, or made to take long; texts that are no encoder; and every allocation that fails. */
+#include "data/records/records.h"
 #include "data_sets/encoded.h"
 #include "support/check.h"
 #include "support/failing.h"
@@ -260,6 +261,21 @@ static void test_odd_tables_take_no_longer_than_others(void)
     CHECK_INT(err.status, MW_ERROR_FORMAT);
 }
 
+/* A file is read several times, and another program may write to it. */
+static void test_a_file_that_grows_meanwhile_is_refused(void)
+{
+    mw_error err = {0};
+    mw__records rows;
+    bool more = false;
+    folder_put("grows.csv", "a,y\n1,p\n2,q\n");
+    CHECK_INT(mw__records_open(&rows, mw__allocator_or_default(NULL), "grows.csv", NULL, &err), MW_OK);
+    rows.rows_max = 1;
+    CHECK_INT(mw__records_next(&rows, &more, &err), MW_OK);
+    CHECK_INT(mw__records_next(&rows, &more, &err), MW_ERROR_FORMAT);
+    CHECK_ERROR(err, MW_ERROR_FORMAT, "\"grows.csv\" has changed while it was read");
+    mw__records_close(&rows);
+}
+
 /* ---- texts of encoders ---- */
 
 static void test_texts_that_are_no_encoder_are_refused(void)
@@ -351,6 +367,7 @@ int main(void)
     RUN(test_a_table_cut_anywhere_is_refused_or_has_fewer_rows);
     RUN(test_a_million_rows_are_streamed);
     RUN(test_odd_tables_take_no_longer_than_others);
+    RUN(test_a_file_that_grows_meanwhile_is_refused);
     RUN(test_texts_that_are_no_encoder_are_refused);
     RUN(test_damaged_texts_are_survived);
     RUN(test_every_allocation_may_fail);

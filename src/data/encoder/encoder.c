@@ -142,45 +142,55 @@ static mw_status check_options(const mw_table_fit_options *o, mw_error *err)
     return MW_OK;
 }
 
-/* Reads the file once for a stage. */
-static mw_status open_rows(mw__records *rows, const mw_table_fit_options *o, const mw_table_form *form, mw_error *err)
+/* What a file was when its kinds were found. */
+typedef struct known_file {
+    mw_table_form form;
+    int64_t rows;
+    size_t fields;
+} known_file;
+
+/* Reads the file once more. */
+static mw_status open_rows(mw__records *rows, const mw_table_fit_options *o, const known_file *file, mw_error *err)
 {
-    return mw__records_open(rows, mw__allocator_or_default(o->allocator), o->path, form, err);
+    MW_TRY(mw__records_open(rows, mw__allocator_or_default(o->allocator), o->path, &file->form, err));
+    rows->rows_max = file->rows;
+    return rows->count == file->fields ? MW_OK : mw__records_changed(rows, err);
 }
 
-static mw_table_encoder *choose_kinds(const mw_table_fit_options *o, mw_table_form *out_form, int64_t *out_rows,
-                                      mw_error *err)
+static mw_table_encoder *choose_kinds(const mw_table_fit_options *o, known_file *out, mw_error *err)
 {
     mw__records rows;
     mw__encoder_observed *observed = NULL;
     mw_table_encoder *e = NULL;
     mw_table_fit_options known = *o;
-    if (open_rows(&rows, o, &o->form, err) == MW_OK && mw__encoder_observe(&rows, &observed, out_rows, err) == MW_OK) {
+    if (mw__records_open(&rows, mw__allocator_or_default(o->allocator), o->path, &o->form, err) == MW_OK &&
+        mw__encoder_observe(&rows, &observed, &out->rows, err) == MW_OK) {
         known.target = o->target != NULL ? o->target : rows.names[rows.count - 1];
-        e = mw__encoder_choose(&known, &rows, observed, *out_rows, err);
+        e = mw__encoder_choose(&known, &rows, observed, out->rows, err);
     }
-    *out_form = rows.form;
+    out->form = rows.form;
+    out->fields = rows.count;
     mw__encoder_forget(observed, rows.count, rows.source.allocator);
     mw__records_close(&rows);
     return e;
 }
 
-static mw_status fit_rows(mw_table_encoder *e, const mw_table_fit_options *o, const mw_table_form *form,
+static mw_status fit_rows(mw_table_encoder *e, const mw_table_fit_options *o, const known_file *file,
                           const uint8_t *parts, mw_error *err)
 {
     mw__records rows;
-    mw_status status = open_rows(&rows, o, form, err);
+    mw_status status = open_rows(&rows, o, file, err);
     if (status == MW_OK)
         status = mw__encoder_fit_rows(e, &rows, parts, err);
     mw__records_close(&rows);
     return status;
 }
 
-static mw_status encode_rows(mw_table_encoder *e, const mw_table_fit_options *o, const mw_table_form *form,
+static mw_status encode_rows(mw_table_encoder *e, const mw_table_fit_options *o, const known_file *file,
                              const uint8_t *parts, mw_dataset *out[2], mw_error *err)
 {
     mw__records rows;
-    mw_status status = open_rows(&rows, o, form, err);
+    mw_status status = open_rows(&rows, o, file, err);
     if (status == MW_OK)
         status = mw__encoder_encode(e, &rows, parts, out, err);
     mw__records_close(&rows);
@@ -189,19 +199,18 @@ static mw_status encode_rows(mw_table_encoder *e, const mw_table_fit_options *o,
 
 static mw_table_encoder *fit(const mw_table_fit_options *o, mw_dataset *out[2], bool encodes, mw_error *err)
 {
-    int64_t row_count;
-    mw_table_form form;
+    known_file file = {0};
     uint8_t *parts = NULL;
-    mw_table_encoder *e = choose_kinds(o, &form, &row_count, err);
+    mw_table_encoder *e = choose_kinds(o, &file, err);
     if (e == NULL)
         return NULL;
     mw_table_fit_options known = *o;
     known.target = e->target.name;
-    mw_status status = mw__encoder_split(&known, &form, row_count, &parts, err);
+    mw_status status = mw__encoder_split(&known, &file.form, file.rows, &parts, err);
     if (status == MW_OK)
-        status = fit_rows(e, o, &form, parts, err);
+        status = fit_rows(e, o, &file, parts, err);
     if (status == MW_OK && encodes)
-        status = encode_rows(e, o, &form, parts, out, err);
+        status = encode_rows(e, o, &file, parts, out, err);
     if (status == MW_OK)
         status = mw__live_add(e, MW__LIVE_TABLE_ENCODER, err);
     mw__free(e->allocator, parts);

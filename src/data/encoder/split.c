@@ -165,15 +165,11 @@ static mw_status read_keys(splitting *s, mw__records *rows, size_t place, bool d
 {
     for (bool more = true; more;) {
         MW_TRY(mw__records_next(rows, &more, s->err));
-        if (more && rows->rows > s->count)
-            return mw__fail(s->err, MW_ERROR_FORMAT, "\"%.300s\" has changed while it was read", rows->source.path);
         if (more)
             MW_TRY(s->times != NULL ? read_time(s, rows, &rows->cells[place], day_first)
                                     : read_key(s, rows, &rows->cells[place]));
     }
-    return rows->rows == s->count
-               ? MW_OK
-               : mw__fail(s->err, MW_ERROR_FORMAT, "\"%.300s\" has changed while it was read", rows->source.path);
+    return rows->rows == s->count ? MW_OK : mw__records_changed(rows, s->err);
 }
 
 static mw_status with_rows(splitting *s, const mw_table_form *form, bool orders, bool *day_first)
@@ -183,6 +179,7 @@ static mw_status with_rows(splitting *s, const mw_table_form *form, bool orders,
     mw__records rows;
     size_t place;
     mw_status status = mw__records_open(&rows, s->arena.allocator, o->path, form, s->err);
+    rows.rows_max = s->count;
     if (status == MW_OK && !mw__records_find(&rows, field, &place))
         status = mw__fail(s->err, MW_ERROR_ARGUMENT, "\"%.300s\" has no field \"%.100s\" among its %zu", o->path, field,
                           rows.count);

@@ -24,6 +24,11 @@ mw_status mw__records_fail(const mw__records *rows, const mw__records_cell *cell
     return MW_ERROR_FORMAT;
 }
 
+mw_status mw__records_changed(const mw__records *rows, mw_error *err)
+{
+    return mw__fail(err, MW_ERROR_FORMAT, "\"%.300s\" has changed while it was read", rows->source.path);
+}
+
 /* ---- fields ---- */
 
 /* What is called so, or so with a number behind it: a, a_2, a_3. How far the numbers of a name went is kept, so that a
@@ -193,5 +198,5 @@ mw_status mw__records_next(mw__records *rows, bool *out_more, mw_error *err)
 {
     MW_TRY(rows->is_lines ? mw__records_read_line(rows, out_more, err) : next_csv(rows, out_more, err));
     rows->rows += *out_more;
-    return MW_OK;
+    return rows->rows_max == 0 || rows->rows <= rows->rows_max ? MW_OK : mw__records_changed(rows, err);
 }

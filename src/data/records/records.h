@@ -56,9 +56,10 @@ typedef struct mw__records {
     mw__arena arena;
     mw__records_cell *cells; /* [count], or more for a row that is too long */
     size_t cell_capacity;
-    size_t line;    /* of the next row */
-    mw__text texts; /* of the cells of a JSON object */
-    int64_t rows;   /* read so far */
+    size_t line;      /* of the next row */
+    mw__text texts;   /* of the cells of a JSON object */
+    int64_t rows;     /* read so far */
+    int64_t rows_max; /* a file with more has changed since they were counted; 0 = they are not */
 } mw__records;
 
 /* Opens a file and reads its header. `asked` NULL = all is found. mw__records_close either way. */
@@ -72,6 +73,9 @@ bool mw__records_find(const mw__records *rows, const char *name, size_t *out);
 /* MW_ERROR_FORMAT with file, line and field; NULL for no field, and for no cell. */
 mw_status mw__records_fail(const mw__records *rows, const mw__records_cell *cell, const char *field, mw_error *err,
                            const char *format, ...) __attribute__((format(printf, 5, 6)));
+
+/* MW_ERROR_FORMAT: the file is not what it was when it was read before. */
+mw_status mw__records_changed(const mw__records *rows, mw_error *err);
 
 /* ---- decode.c ---- */
 
