@@ -27,8 +27,9 @@
  * and a year, is less a round number near its mean in x.
  *
  * Files are streamed. Fitting takes 2 MiB, twice the longest row (64 MiB at most), the words of each field, 5 bytes a
- * row, or 13 for a split by a field, and 8 for each field filled by its median; the data sets take 4 bytes a row for
- * each column of x, and 8 for y. A file is read four times, and once or twice more for a split by a field.
+ * row (9 for a split by class or group, 17 by time), and 8 for each field filled by its median; the data sets take 4
+ * bytes a row for each column of x, and 8 for y, three times that while another file is opened. A file is read four
+ * times, and once or twice more for a split by a field.
  *
  * Threads: an encoder does not change; any number of threads may read it. */
 #ifndef MILLWRIGHT_TABLE_ENCODER_H

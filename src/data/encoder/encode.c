@@ -1,4 +1,5 @@
 /* Rows of numbers from rows of cells, and data sets of them. */
+#include "base/memory/checked.h"
 #include "base/number/hash.h"
 #include "data/encoder/encoder.h"
 #include "runtime/data/classes.h"
@@ -246,6 +247,25 @@ static mw_dataset *make_set(const mw_table_encoder *e, part *p, mw_error *err)
     return set;
 }
 
+/* Rows that were counted before have their place at once. */
+static mw_status reserve(const encoding *c, const mw__records *rows, const uint8_t *parts, part out[2])
+{
+    const mw_table_encoder *e = c->encoder;
+    const size_t size = e->target.kind == MW_TARGET_CLASS ? sizeof(int64_t) : sizeof(float);
+    size_t counts[2] = {0, 0}, numbers;
+    for (int64_t i = 0; parts != NULL && i < rows->rows_max; i++)
+        counts[parts[i]]++;
+    for (int k = 0; k < 2; k++) {
+        if (counts[k] == 0)
+            continue;
+        if (!mw__mul_size(counts[k], (size_t)e->columns, &numbers))
+            return mw__fail(c->err, MW_ERROR_MEMORY, "table: there is no memory for %zu rows", counts[k]);
+        MW_TRY(mw__grow(e->allocator, &out[k].x, &out[k].x_capacity, numbers, sizeof *out[k].x, c->err));
+        MW_TRY(mw__grow(e->allocator, &out[k].y, &out[k].y_capacity, counts[k], size, c->err));
+    }
+    return MW_OK;
+}
+
 static mw_status read_parts(const encoding *c, mw__records *rows, const uint8_t *parts, part out[2])
 {
     for (bool more;;) {
@@ -261,7 +281,9 @@ mw_status mw__encoder_encode(const mw_table_encoder *encoder, mw__records *rows,
 {
     const encoding c = {.encoder = encoder, .rows = rows, .err = err};
     part made[2] = {{0}, {0}};
-    mw_status status = read_parts(&c, rows, parts, made);
+    mw_status status = reserve(&c, rows, parts, made);
+    if (status == MW_OK)
+        status = read_parts(&c, rows, parts, made);
     for (int i = 0; i < 2; i++) {
         out[i] = status == MW_OK && made[i].rows > 0 ? make_set(encoder, &made[i], err) : NULL;
         if (made[i].rows > 0 && out[i] == NULL && status == MW_OK)
