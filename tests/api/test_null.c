@@ -496,9 +496,7 @@ static void test_data_refuses_null(void)
     REFUSED(mw_dataset_bucket(NULL, NULL, NULL, 0, &err));
     REFUSED(mw_dataset_augment(NULL, NULL, &err));
     REFUSED(mw_dataset_augment(NULL, &nothing, &err));
-    const mw_window_options two_rows = mw_window_defaults(2);
-    REFUSED(mw_dataset_window(NULL, NULL, &err));
-    REFUSED(mw_dataset_window(NULL, &two_rows, &err));
+    REFUSED(mw_dataset_window(NULL, &(mw_window_options){0}, &err));
     CHECK(mw_map_example_uniform(NULL, 0) < 1.0f);
     const mw_table_options empty = mw_table_defaults(NULL, 0);
     REFUSED(mw_dataset_open_csv(NULL, &empty, &err));

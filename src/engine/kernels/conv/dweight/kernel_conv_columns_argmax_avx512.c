@@ -5,8 +5,8 @@
  * the zeros are listed, too, as 0 * inf is not 0. */
 #include "base/number/integer.h"
 #include "engine/kernels/common_avx512.h"
-#include "engine/kernels/conv/kernel_conv_columns_avx512.h"
 #include "engine/kernels/conv/dweight/kernel_conv_dweight.h"
+#include "engine/kernels/conv/kernel_conv_columns_avx512.h"
 #include "engine/kernels/math/round.h"
 #include "engine/kernels/pattern_avx512.h"
 #include "engine/kernels/pool/kernel_pool_argmax_avx512.h"
