@@ -119,7 +119,7 @@ def main():
             subprocess.run([sys.argv[1], "convert", HERE / "models/llama", package, "--context", str(CACHE), "--weights",
                             kind], check=True, timeout=60)
             check_package(package)
-    print("packages of language models say what they should")
+    print("1 passed, 0 failed")
 
 
 if __name__ == "__main__":

@@ -118,6 +118,7 @@ static void make_files(void)
     write_notes("data/two.txt");
     run_line("mw convert SmolLM2-135M stories15M.bin");
     run_line("cp -R SmolLM2-135M llama-folder");
+    run_line("cp -R " MW_TESTS_DIR "/text/models/minilm all-MiniLM-L6-v2");
 }
 
 /* ---- what they leave ---- */
@@ -138,8 +139,8 @@ static void test_the_lines_of_the_document_do_what_it_says(void)
 {
     static const char *const models[] = {"tuned",       "tuned.gguf",   "smol.gguf", "notes.gguf",
                                          "smol-folder", "stories.gguf", "llama.bin"};
-    static const char *const files[] = {"run/report.html", "run/metrics.jsonl", "notes.txt.tokens", "train.bin",
-                                        "run/model/config.json"};
+    static const char *const files[] = {"run/report.html", "run/metrics.jsonl",     "notes.txt.tokens",
+                                        "train.bin",       "run/model/config.json", "vectors.npy"};
     char folder[512];
     struct stat found;
     if (!child_can_start(MW_TOOL))
