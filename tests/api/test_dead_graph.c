@@ -113,6 +113,7 @@ static void test_constructors_make_nothing_of_what_is_dead(void)
     CHECK(mw_embedding(d.labels, 3, 2, "e") == NULL && mw_gather(d.x, d.labels, 0) == NULL);
     CHECK(mw_reduce_sum(d.x, MW_ALL_AXES, false) == NULL && mw_select(d.x, d.x, d.x) == NULL);
     CHECK(mw_recompute(d.x, &d.x, 1) == NULL && mw_einsum(d.x, d.x, "chw,whr->chr") == NULL);
+    CHECK(mw_contract("ij,ij->i", (mw_tensor *[]){d.x, d.x}, 2) == NULL);
     CHECK_INT(mw_graph_check(d.graph, NULL), MW_ERROR_STATE);
 }
 

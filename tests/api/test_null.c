@@ -251,6 +251,7 @@ static void test_constructors_pass_null_on(void)
     YIELDS_NULL(mw_matmul(NULL, x, MW_TRANSPOSE_NONE));
     YIELDS_NULL(mw_einsum(x, NULL, "chw,whr->chr"));
     YIELDS_NULL(mw_einsum(NULL, x, "chw,whr->chr"));
+    YIELDS_NULL(mw_contract("i,i", (mw_tensor *[]){x, NULL}, 2));
     YIELDS_NULL(mw_linear(x, NULL, NULL));
     YIELDS_NULL(mw_dense(NULL, 2, "d"));
     YIELDS_NULL(mw_multi_head_attention_layer(NULL, NULL, NULL, 2, NULL, "a"));

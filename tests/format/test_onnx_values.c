@@ -131,6 +131,51 @@ static void test_a_row_of_zeros_is_normalized_to_zeros(void)
     }
 }
 
+/* ---- Einsum ---- */
+
+static onnx_bytes einsum_model(const char *equation, const char *inputs)
+{
+    const int64_t extents[] = {2, 2};
+    onnx_bytes graph = onnx_begin(extents, 2), node = onnx_node("Einsum", inputs, "y");
+    onnx_text_attribute(&node, "equation", equation);
+    onnx_message(&graph, 1, &node);
+    return onnx_model(&graph);
+}
+
+static void test_an_einsum_has_any_number_of_operands(void)
+{
+    const float x[] = {1, 2, 3, -4};
+    static const struct {
+        const char *equation, *inputs;
+        double y[4]; /* numpy.einsum's */
+        size_t count;
+    } rows[] = {{"ij,jk,kl", "x x x", {-11, 38, 57, -106}, 4},
+                {"ij,jk,kl->", "x x x", {-22}, 1},
+                {"ii,kj,jj->k", "x x x", {21, -57}, 2},
+                {" i...j -> ...i ", "x", {3, -1}, 2},
+                {"i...->...i", "x", {1, 3, 2, -4}, 4}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        const onnx_bytes model = einsum_model(rows[i].equation, rows[i].inputs);
+        onnx_check_run(rows[i].equation, &model, x, 4, rows[i].y, rows[i].count);
+    }
+}
+
+static void test_an_einsum_that_is_none_is_refused_with_its_place(void)
+{
+    static const struct {
+        const char *equation, *inputs, *part;
+    } rows[] = {{"ij,j1->i", "x x", "character 5: a term has letters"},
+                {"ij,jk->ik", "x x x", "has 2 terms for 3 operands"},
+                {"ij,jk->ik", "- x", "input 0 is left out"},
+                {"ijk,jk", "x x", "term 0 has 3 letters, operand 0 has 2 axes"}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        mw_error err = {0};
+        const onnx_bytes model = einsum_model(rows[i].equation, rows[i].inputs);
+        CHECK(onnx_read_bytes(&model, NULL, &err) == NULL);
+        CHECK_ERROR(err, MW_ERROR_UNSUPPORTED, rows[i].part);
+    }
+}
+
 /* ---- operators of the newest sets ---- */
 
 static void test_operators_of_sets_22_to_24_are_read(void)
@@ -174,6 +219,8 @@ int main(void)
     RUN(test_output_shape_cuts_the_larger_half_before_but_for_same_upper);
     RUN(test_auto_pad_is_valid_without_borders_or_refused);
     RUN(test_a_row_of_zeros_is_normalized_to_zeros);
+    RUN(test_an_einsum_has_any_number_of_operands);
+    RUN(test_an_einsum_that_is_none_is_refused_with_its_place);
     RUN(test_operators_of_sets_22_to_24_are_read);
     folder_leave(folder);
     return check_finish();

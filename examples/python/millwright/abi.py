@@ -1606,6 +1606,9 @@ FUNCTIONS = {
     ]),
     "mw_matmul": (POINTER(mw_tensor), [("x", POINTER(mw_tensor)), ("y", POINTER(mw_tensor)), ("transposes", c_uint)]),
     "mw_einsum": (POINTER(mw_tensor), [("a", POINTER(mw_tensor)), ("b", POINTER(mw_tensor)), ("equation", c_char_p)]),
+    "mw_contract": (POINTER(mw_tensor), [
+        ("equation", c_char_p), ("operands", POINTER(POINTER(mw_tensor))), ("count", c_size_t),
+    ]),
     "mw_linear": (POINTER(mw_tensor), [
         ("x", POINTER(mw_tensor)), ("weight", POINTER(mw_tensor)), ("bias", POINTER(mw_tensor)),
     ]),

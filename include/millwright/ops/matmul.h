@@ -39,8 +39,32 @@ MW_API mw_tensor *mw_matmul(mw_tensor *x, mw_tensor *y, mw_transposes transposes
  *  errors    MW_ERROR_ARGUMENT for another equation, MW_ERROR_SHAPE, MW_ERROR_DTYPE
  *  vjp       da[n, c, h, w] = sum over u of dr[n, c, h, u] b[n, w, h, u],
  *            db[n, w, h, u] = sum over c of a[n, c, h, w] dr[n, c, h, u]
- *  source    MIL einsum */
+ *  source    MIL einsum. Any other equation: mw_contract */
 MW_API mw_tensor *mw_einsum(mw_tensor *a, mw_tensor *b, const char *equation);
+
+/** r = sum over the letters that the result lacks of the product of the operands: einsum of any number of operands.
+ *  example   mw_contract("bij,bjk->bik", (mw_tensor *[]){x, y}, 2)          a product of matrices
+ *            mw_contract("ii", &x, 1)                                       a trace
+ *            mw_contract("bi,ri,ro->bo", (mw_tensor *[]){x, down, up}, 3)   LoRA, in the cheaper order
+ *  equation  one term for each operand, separated by ",", then "->" and the result. A term has a letter, "a" to "z" or
+ *            "A" to "Z", for each axis. A letter twice in a term is the diagonal. "..." stands once in a term for the
+ *            axes without a letter, which broadcast from the last; if the result lacks it, they are summed.
+ *            Without "->" the result is "...", then the letters that stand once in all terms, in the order of ASCII.
+ *            Spaces are allowed
+ *  operands  count tensors  F16, F32 or I32, all of one type. An extent of 1 broadcasts to that of its letter elsewhere
+ *  count     1 to 32
+ *  return    the extents of the result's letters. It is a composition of matmul, mul, reduce_sum, reshape, transpose,
+ *            pad and slice_by_index, so it has their gradients and runs where they run. Products are summed in fp32 and
+ *            rounded once; "..i,..i->.." (no letter of one operand alone) rounds each product, too
+ *  order     two operands at a time; the cost of two is the product of the extents of their letters. Up to 8 operands:
+ *            the cheapest order of all. More: the cheaper of two greedy ones (the pair whose result grows least over
+ *            its operands, the pair that costs least), until 8 are left. An unknown extent counts as 128
+ *  errors    MW_ERROR_ARGUMENT for what is no equation, with the place in it; MW_ERROR_SHAPE if terms and shapes do not
+ *            fit; MW_ERROR_DTYPE; MW_ERROR_UNSUPPORTED if each order has a tensor of more than MW_RANK_MAX axes. NULL
+ *            for a NULL operand
+ *  vjp       that of its operations: d operand = the contraction of dr with the other operands
+ *  source    numpy.einsum and torch.einsum; the orders are those of D. Smith and J. Gray 2018, "opt_einsum" */
+MW_API mw_tensor *mw_contract(const char *equation, mw_tensor *const *operands, size_t count);
 
 /** r = x weight^T + bias.
  *  x       [.., I]  F16, F32 or I32
