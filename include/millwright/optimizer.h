@@ -47,20 +47,21 @@ typedef struct mw_optimizer {
  *          "Revisiting BFloat16 Training" */
 typedef enum mw_optimizer_number {
     MW_OPTIMIZER_LEARNING_RATE = 0,       /* all: > 0; a schedule multiplies it */
-    MW_OPTIMIZER_BETA1 = 1,               /* Adam, Lion: in [0, 1) */
-    MW_OPTIMIZER_BETA2 = 2,               /* Adam, Lion: in [0, 1) */
+    MW_OPTIMIZER_BETA1 = 1,               /* Adam, Lion, Muon's AdamW: in [0, 1) */
+    MW_OPTIMIZER_BETA2 = 2,               /* Adam, Lion, Muon's AdamW: in [0, 1) */
     MW_OPTIMIZER_ALPHA = 3,               /* RMSprop: in [0, 1) */
     MW_OPTIMIZER_CENTERED = 4,            /* RMSprop, a switch: divides by the deviation from the mean gradient */
-    MW_OPTIMIZER_MOMENTUM = 5,            /* SGD, RMSprop: in [0, 1); 0 = no momentum state */
-    MW_OPTIMIZER_NESTEROV = 6,            /* SGD, a switch: needs a momentum above 0 */
+    MW_OPTIMIZER_MOMENTUM = 5,            /* SGD, RMSprop: in [0, 1); 0 = no momentum state. Muon: in [0, 1) */
+    MW_OPTIMIZER_NESTEROV = 6,            /* SGD, Muon, a switch: needs a momentum above 0 */
     MW_OPTIMIZER_LR_DECAY = 7,            /* Adagrad: >= 0 */
     MW_OPTIMIZER_INITIAL_ACCUMULATOR = 8, /* Adagrad: >= 0 */
-    MW_OPTIMIZER_EPSILON = 9,             /* Adam, RMSprop, Adagrad: > 0, or 0 = the default: 1e-8 (Adagrad 1e-10), for
-                                           * fp16 parameters at least 2e-6 / loss scale */
-    MW_OPTIMIZER_WEIGHT_DECAY = 10,       /* all, a custom one if its rule `decays`: >= 0 */
-    MW_OPTIMIZER_DECOUPLED = 11,          /* all but custom ones, a switch: weight decay outside the gradient (AdamW,
-                                           * Lion) */
-    MW_OPTIMIZER_COMPENSATED = 12         /* all but custom ones, a switch: two-term parameters */
+    MW_OPTIMIZER_EPSILON = 9, /* Adam, RMSprop, Adagrad, Muon's AdamW: > 0, or 0 = the default: 1e-8 (Adagrad 1e-10),
+                               * for fp16 parameters at least 2e-6 / loss scale */
+    MW_OPTIMIZER_WEIGHT_DECAY = 10, /* all, a custom one if its rule `decays`: >= 0 */
+    MW_OPTIMIZER_DECOUPLED = 11,    /* all but custom ones, a switch: weight decay outside the gradient (AdamW,
+                                     * Lion) */
+    MW_OPTIMIZER_COMPENSATED = 12,  /* all but custom ones, a switch: two-term parameters */
+    MW_OPTIMIZER_MATCH_RMS = 13     /* Muon, a switch: the scale of its steps */
 } mw_optimizer_number;
 
 /* ---- making one ---- */
@@ -99,6 +100,26 @@ MW_API mw_optimizer mw_adagrad(float learning_rate);
  *  source  Chen et al. 2023, "Symbolic Discovery of Optimization Algorithms", algorithm 2 */
 MW_API mw_optimizer mw_lion(float learning_rate, float weight_decay);
 
+/** Matrices: m' = momentum m + (1 - momentum) g; p' = p - lr (scale U V^T + weight_decay p), where U S V^T is the matrix
+ *  (1 - momentum) g + momentum m', or m' without nesterov. All other parameters: mw_adamw with beta1, beta2 and
+ * epsilon. momentum 0.95, nesterov; beta1 0.9, beta2 0.999.
+ *
+ *  A parameter is a matrix of rows times columns: its first extent, and the product of the others (the kernel of a
+ *  convolution), if both are above 1. Tables of an embedding and the last layer learn better by AdamW:
+ *  mw_parameter_group_set(&group, MW_GROUP_ADAMW, 1).
+ *
+ *  scale is 0.2 sqrt(max(rows, columns)) with match_rms, the default: the step of a matrix is then as long as one of
+ *  AdamW, and one learning rate serves both (1e-3 is a start). Without match_rms it is sqrt(max(1, rows / columns)),
+ * for which learning rates are some ten times higher.
+ *
+ *  U V^T comes from five steps x' = 3.4445 x - 4.7750 (x x^T) x + 2.0315 (x x^T)^2 x from x over its norm + 1e-7, in
+ *  the type of the parameter: its singular values are in [0.7, 1.2]. A step costs 15 matrix products for each matrix.
+ *  New weights are looked at before they are written, as for a custom optimizer. Ranks share no states of it
+ *  (ranks.shard_states).
+ *  source  Jordan et al. 2024, "Muon: An optimizer for hidden layers in neural networks"; match_rms Liu et al. 2025, "Muon
+ *          is Scalable for LLM Training" */
+MW_API mw_optimizer mw_muon(float learning_rate, float weight_decay);
+
 /* ---- its numbers ---- */
 
 /** Sets a number, which is rounded to single precision.
@@ -111,8 +132,8 @@ MW_API bool mw_optimizer_set(mw_optimizer *optimizer, mw_optimizer_number number
 /** What a number is; 0 for one that the optimizer does not have, and for NULL. */
 MW_API double mw_optimizer_get(const mw_optimizer *optimizer, mw_optimizer_number number);
 
-/** What the optimizer is called in messages and checkpoints: "sgd", "adam" (AdamW too), "rmsprop", "adagrad", "lion" or
- *  "custom"; "?" for what no function made. Static storage. */
+/** What the optimizer is called in messages and checkpoints: "sgd", "adam" (AdamW too), "rmsprop", "adagrad", "lion",
+ *  "muon" or "custom"; "?" for what no function made. Static storage. */
 MW_API const char *mw_optimizer_name(const mw_optimizer *optimizer);
 
 /** One number of an optimizer. */

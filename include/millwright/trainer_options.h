@@ -31,16 +31,17 @@ typedef struct mw_parameter_group {
 
 /** The numbers of a group. A switch is 0 or 1. */
 typedef enum mw_parameter_group_number {
-    MW_GROUP_RATE_FACTOR = 0,      /* > 0; multiplies the learning rate. 1 at first */
-    MW_GROUP_WEIGHT_DECAY = 1,     /* >= 0; in the place of the optimizer's, which it is at first */
-    MW_GROUP_FROZEN = 2,           /* a switch: the group's parameters get no gradient and no optimizer state: their
-                                    * values stay the same, bit for bit. The step does not assign states that the
-                                    * pattern matches either, except generators of random numbers. If the pattern
-                                    * matches both running statistics of a batch norm layer, the layer normalizes by
-                                    * them, as in evaluation (PyTorch's requires_grad = False and eval()) */
-    MW_GROUP_MOVING_STATISTICS = 3 /* a switch, only for a frozen group: freeze the parameters, but not the states.
-                                    * Batch norm layers still normalize by the batch and update their running
-                                    * statistics (PyTorch's requires_grad = False alone) */
+    MW_GROUP_RATE_FACTOR = 0,       /* > 0; multiplies the learning rate. 1 at first */
+    MW_GROUP_WEIGHT_DECAY = 1,      /* >= 0; in the place of the optimizer's, which it is at first */
+    MW_GROUP_FROZEN = 2,            /* a switch: the group's parameters get no gradient and no optimizer state: their
+                                     * values stay the same, bit for bit. The step does not assign states that the
+                                     * pattern matches either, except generators of random numbers. If the pattern
+                                     * matches both running statistics of a batch norm layer, the layer normalizes by
+                                     * them, as in evaluation (PyTorch's requires_grad = False and eval()) */
+    MW_GROUP_MOVING_STATISTICS = 3, /* a switch, only for a frozen group: freeze the parameters, but not the states.
+                                     * Batch norm layers still normalize by the batch and update their running
+                                     * statistics (PyTorch's requires_grad = False alone) */
+    MW_GROUP_ADAMW = 4              /* a switch, only with mw_muon: the group's matrices are trained by AdamW, too */
 } mw_parameter_group_number;
 
 /** A group with the optimizer's numbers.

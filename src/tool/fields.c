@@ -75,13 +75,14 @@ static const field_row rows[] = {
     {"augment.brightness", FIELD_NUMBER, 0, 1e6, .when = NULL},
     {"augment.contrast", FIELD_NUMBER, 0, 1, .when = NULL},
     {"optimizer", FIELD_OBJECT, .when = NULL},
-    {"optimizer.name", FIELD_CHOICE, .choices = "adam, adamw, sgd, rmsprop, adagrad, lion"},
+    {"optimizer.name", FIELD_CHOICE, .choices = "adam, adamw, sgd, rmsprop, adagrad, lion, muon"},
     {"optimizer.learning_rate", FIELD_NUMBER, RECIPE_RATE_MIN, RECIPE_RATE_MAX, .when = NULL},
     {"optimizer.weight_decay", FIELD_NUMBER, OF_OPTIMIZER, .when = NULL},
-    {"optimizer.momentum", FIELD_NUMBER, OF_OPTIMIZER, .when = "of sgd and rmsprop"},
-    {"optimizer.nesterov", FIELD_BOOL, .when = "of sgd with \"momentum\""},
-    {"optimizer.beta1", FIELD_NUMBER, OF_OPTIMIZER, .when = "of adam, adamw and lion"},
-    {"optimizer.beta2", FIELD_NUMBER, OF_OPTIMIZER, .when = "of adam, adamw and lion"},
+    {"optimizer.momentum", FIELD_NUMBER, OF_OPTIMIZER, .when = "of sgd, rmsprop and muon"},
+    {"optimizer.nesterov", FIELD_BOOL, .when = "of sgd with \"momentum\", and of muon"},
+    {"optimizer.beta1", FIELD_NUMBER, OF_OPTIMIZER, .when = "of adam, adamw, lion and muon"},
+    {"optimizer.beta2", FIELD_NUMBER, OF_OPTIMIZER, .when = "of adam, adamw, lion and muon"},
+    {"optimizer.match_rms", FIELD_BOOL, .when = "of muon"},
     {"schedule", FIELD_OBJECT, .when = NULL},
     {"schedule.name", FIELD_CHOICE, .choices = "constant, linear, cosine, one_cycle, step"},
     {"schedule.end", FIELD_NUMBER, 0, 1, .when = "of linear and cosine"},
@@ -128,7 +129,8 @@ static bool find_number(const mw_optimizer *optimizer, const char *name, mw_opti
 
 static void find_range(const field_row *row, double *low, double *high)
 {
-    const mw_optimizer optimizers[] = {mw_adam(1), mw_sgd(1), mw_rmsprop(1), mw_adagrad(1), mw_lion(1, 0)};
+    const mw_optimizer optimizers[] = {mw_adam(1), mw_sgd(1), mw_rmsprop(1), mw_adagrad(1),
+                                       mw_lion(1, 0)}; /* muon has none of its own */
     mw_optimizer_number_info number;
     *low = row->low, *high = row->high;
     if (row->low != row->high)

@@ -23,7 +23,7 @@ static const net_row rows[NET_KINDS] = {
     [NET_RECOMPUTE] = {"seg", false, true, 9, true},
 };
 
-static const char *const optimizers[NET_OPTIMIZERS] = {"sgd", "momentum", "adam", "rmsprop", "lion"};
+static const char *const optimizers[NET_OPTIMIZERS] = {"sgd", "momentum", "adam", "rmsprop", "lion", "muon"};
 
 const net_row *net_row_of(net_kind kind) { return &rows[kind]; }
 

@@ -75,7 +75,15 @@ typedef enum net_loss {
     NET_CTC,
     NET_LOSSES
 } net_loss;
-typedef enum net_optimizer { NET_SGD, NET_MOMENTUM, NET_ADAM, NET_RMSPROP, NET_LION, NET_OPTIMIZERS } net_optimizer;
+typedef enum net_optimizer {
+    NET_SGD,
+    NET_MOMENTUM,
+    NET_ADAM,
+    NET_RMSPROP,
+    NET_LION,
+    NET_MUON,
+    NET_OPTIMIZERS
+} net_optimizer;
 
 typedef struct net {
     int examples, steps, features;

@@ -224,6 +224,8 @@ mw_optimizer net_optimizer_of(const net *n)
         return mw_rmsprop(0.01F * rate);
     case NET_LION:
         return mw_lion(0.01F * rate, 0.1F);
+    case NET_MUON:
+        return mw_muon(0.02F * rate, 0.1F);
     default:
         return mw_sgd(0.125F * rate);
     }

@@ -269,7 +269,7 @@ static void test_a_field_without_effect_is_refused(void)
     static const struct {
         const char *fields, *error;
     } rows[] = {
-        {"\"optimizer\": {\"momentum\": 0.9}", "\"momentum\" has no effect here; it has one of sgd and rmsprop"},
+        {"\"optimizer\": {\"momentum\": 0.9}", "\"momentum\" has no effect here; it has one of sgd, rmsprop and muon"},
         {"\"optimizer\": {\"name\": \"sgd\", \"beta1\": 0.9}", "\"beta1\" has no effect"},
         {"\"optimizer\": {\"name\": \"sgd\", \"nesterov\": true}", "\"nesterov\" has no effect"},
         {"\"schedule\": {\"name\": \"cosine\", \"period\": 3}", "\"period\" has no effect"},

@@ -113,6 +113,7 @@ class mw_optimizer_number(IntEnum):
     MW_OPTIMIZER_WEIGHT_DECAY = 10
     MW_OPTIMIZER_DECOUPLED = 11
     MW_OPTIMIZER_COMPENSATED = 12
+    MW_OPTIMIZER_MATCH_RMS = 13
 
 
 class mw_schedule_kind(IntEnum):
@@ -207,6 +208,7 @@ class mw_parameter_group_number(IntEnum):
     MW_GROUP_WEIGHT_DECAY = 1
     MW_GROUP_FROZEN = 2
     MW_GROUP_MOVING_STATISTICS = 3
+    MW_GROUP_ADAMW = 4
 
 
 class mw_wire(IntEnum):
@@ -1002,6 +1004,7 @@ FUNCTIONS = {
     "mw_rmsprop": (mw_optimizer, [("learning_rate", c_float)]),
     "mw_adagrad": (mw_optimizer, [("learning_rate", c_float)]),
     "mw_lion": (mw_optimizer, [("learning_rate", c_float), ("weight_decay", c_float)]),
+    "mw_muon": (mw_optimizer, [("learning_rate", c_float), ("weight_decay", c_float)]),
     "mw_optimizer_set": (c_bool, [("optimizer", POINTER(mw_optimizer)), ("number", c_int), ("value", c_double)]),
     "mw_optimizer_get": (c_double, [("optimizer", POINTER(mw_optimizer)), ("number", c_int)]),
     "mw_optimizer_name": (c_char_p, [("optimizer", POINTER(mw_optimizer))]),

@@ -14,10 +14,30 @@ static const mw__optimizer_row *const rows[] = {
 #undef MW_OPTIMIZER
 };
 
-static const mw__optimizer_form *form_of(const mw__optimizer *o, bool half)
+/* That of a matrix has the scalars of other parameters. */
+static const mw__optimizer_form *scalars_of(const mw__optimizer *o, bool half)
 {
     const mw__optimizer_row *row = rows[o->kind];
     return mw__optimizer_dithers(o, half) && row->dithered.update != NULL ? &row->dithered : &row->usual;
+}
+
+static const mw__optimizer_form *form_of(const mw__optimizer *o, unsigned of)
+{
+    const mw__optimizer_form *matrix = &rows[o->kind]->matrix;
+    return (of & MW__OF_MATRIX) != 0 && matrix->update != NULL ? matrix : scalars_of(o, (of & MW__OF_HALF) != 0);
+}
+
+mw_shape mw__optimizer_matrix(mw_shape shape)
+{
+    const int64_t rows_of = shape.rank > 0 ? shape.dim[0] : 1, count = mw_shape_count(shape);
+    return MW_SHAPE(rows_of, rows_of > 0 ? count / rows_of : 0);
+}
+
+/* A matrix has two sides: [1, 8] is a vector. */
+static unsigned set_of(mw_shape shape, bool half)
+{
+    const mw_shape matrix = mw__optimizer_matrix(shape);
+    return (half ? MW__OF_HALF : 0u) | (matrix.dim[0] > 1 && matrix.dim[1] > 1 ? MW__OF_MATRIX : 0u);
 }
 
 static const char *const role_names[MW__ROLE_COUNT] = {
@@ -29,6 +49,11 @@ const char *mw__optimizer_kind_name(mw__optimizer_kind kind)
 {
     const int count = (int)(sizeof rows / sizeof *rows);
     return (int)kind > MW__OPTIMIZER_NONE && (int)kind < count ? rows[kind]->name : NULL;
+}
+
+bool mw__optimizer_needs_whole(const mw__optimizer *o)
+{
+    return o->rule != NULL || (mw__optimizer_kind_name(o->kind) != NULL && rows[o->kind]->matrix.update != NULL);
 }
 
 bool mw__optimizer_has(mw__optimizer_kind kind, mw_optimizer_number number)
@@ -62,6 +87,13 @@ mw__optimizer mw__optimizer_begin(mw__optimizer_kind kind, float learning_rate)
     return o;
 }
 
+void mw__optimizer_set_adamw(mw__optimizer *o)
+{
+    o->kind = MW__ADAM;
+    o->momentum = 0.0f;
+    o->nesterov = o->match_rms = false;
+}
+
 const char *mw_optimizer_name(const mw_optimizer *optimizer)
 {
     const char *name = optimizer != NULL ? mw__optimizer_kind_name(mw__optimizer_of(optimizer).kind) : NULL;
@@ -78,25 +110,25 @@ static double initial_root(const mw__optimizer *o, double loss_scale)
     return sqrt((double)o->initial_accumulator) * loss_scale;
 }
 
-static bool has_role(const mw__optimizer *o, bool half, int role)
+static bool has_role(const mw__optimizer *o, unsigned of, int role)
 {
-    const unsigned set = form_of(o, half)->roles(o) | (o->compensated ? MW__ROLE_BIT(LOW) : 0u);
+    const unsigned set = form_of(o, of)->roles(o) | (o->compensated ? MW__ROLE_BIT(LOW) : 0u);
     return (set >> role & 1u) != 0;
 }
 
-size_t mw__optimizer_state_count(const mw__optimizer *optimizer, bool half)
+size_t mw__optimizer_state_count(const mw__optimizer *optimizer, unsigned of)
 {
     size_t count = 0;
     for (int role = 0; role < MW__ROLE_COUNT; role++)
-        count += has_role(optimizer, half, role);
+        count += has_role(optimizer, of, role);
     return count;
 }
 
 /* States are counted in the order of their roles. */
-mw__optimizer_role mw__optimizer_role_at(const mw__optimizer *o, bool half, size_t index)
+mw__optimizer_role mw__optimizer_role_at(const mw__optimizer *o, unsigned of, size_t index)
 {
     int role = 0;
-    for (size_t before = 0; !has_role(o, half, role) || before++ < index;)
+    for (size_t before = 0; !has_role(o, of, role) || before++ < index;)
         role++;
     return (mw__optimizer_role)role;
 }
@@ -106,14 +138,14 @@ double mw__optimizer_reach(const mw__optimizer *optimizer, double loss_scale)
     return rows[optimizer->kind]->reach(optimizer, loss_scale);
 }
 
-const char *mw__optimizer_state_name(const mw__optimizer *optimizer, bool half, size_t index)
+const char *mw__optimizer_state_name(const mw__optimizer *optimizer, unsigned of, size_t index)
 {
-    return role_names[mw__optimizer_role_at(optimizer, half, index)];
+    return role_names[mw__optimizer_role_at(optimizer, of, index)];
 }
 
-double mw__optimizer_state_initial(const mw__optimizer *optimizer, bool half, size_t index, double loss_scale)
+double mw__optimizer_state_initial(const mw__optimizer *optimizer, unsigned of, size_t index, double loss_scale)
 {
-    return mw__optimizer_role_at(optimizer, half, index) == MW__ROLE_ROOT ? initial_root(optimizer, loss_scale) : 0.0;
+    return mw__optimizer_role_at(optimizer, of, index) == MW__ROLE_ROOT ? initial_root(optimizer, loss_scale) : 0.0;
 }
 
 mw_status mw__optimizer_states_of(const mw__optimizer *o, const mw_update_parameter *of, double loss_scale,
@@ -121,13 +153,14 @@ mw_status mw__optimizer_states_of(const mw__optimizer *o, const mw_update_parame
 {
     if (o->rule != NULL)
         return mw__optimizer_rule_states(o->rule, of, arena, out, err);
-    out->count = mw__optimizer_state_count(o, of->half);
+    const unsigned set = set_of(of->shape, of->half);
+    out->count = mw__optimizer_state_count(o, set);
     for (size_t i = 0; i < out->count; i++) {
         mw__optimizer_state *state = &out->items[i];
-        *state = (mw__optimizer_state){.name = mw__optimizer_state_name(o, of->half, i),
+        *state = (mw__optimizer_state){.name = mw__optimizer_state_name(o, set, i),
                                        .shape = of->shape,
-                                       .initial = mw__optimizer_state_initial(o, of->half, i, loss_scale)};
-        mw__optimizer_state_range(o, of->half, i, loss_scale, bounded, &state->least, &state->most);
+                                       .initial = mw__optimizer_state_initial(o, set, i, loss_scale)};
+        mw__optimizer_state_range(o, set, i, loss_scale, bounded, &state->least, &state->most);
     }
     return MW_OK;
 }
@@ -145,7 +178,7 @@ size_t mw__optimizer_scalar_count(const mw__optimizer *optimizer, bool half)
     if (optimizer->rule != NULL)
         return optimizer->rule->scalar_count;
     size_t count = 0;
-    while (count < MW__OPTIMIZER_SCALARS && form_of(optimizer, half)->scalars[count].name != NULL)
+    while (count < MW__OPTIMIZER_SCALARS && scalars_of(optimizer, half)->scalars[count].name != NULL)
         count++;
     bool decays = optimizer->decoupled && optimizer->weight_decay != 0.0f;
     return decays ? count : count - 1;
@@ -154,7 +187,7 @@ size_t mw__optimizer_scalar_count(const mw__optimizer *optimizer, bool half)
 const char *mw__optimizer_scalar_name(const mw__optimizer *optimizer, bool half, size_t index)
 {
     return optimizer->rule != NULL ? optimizer->rule->scalars[index].name
-                                   : form_of(optimizer, half)->scalars[index].name;
+                                   : scalars_of(optimizer, half)->scalars[index].name;
 }
 
 double mw__optimizer_scalar_value(const mw__optimizer *optimizer, bool half, size_t index, double loss_scale,
@@ -168,7 +201,7 @@ double mw__optimizer_scalar_value(const mw__optimizer *optimizer, bool half, siz
                                                              .loss_scale = loss_scale,
                                                              .half = half});
     const mw__moment now = {.optimizer = optimizer, .rate = learning_rate, .loss_scale = loss_scale, .step = step};
-    return form_of(optimizer, half)->scalars[index].value(&now);
+    return scalars_of(optimizer, half)->scalars[index].value(&now);
 }
 
 mw_status mw__optimizer_apply(const mw__optimizer_request *r, mw_tensor **out_p, mw_tensor **out_state, mw_error *err)
@@ -176,13 +209,13 @@ mw_status mw__optimizer_apply(const mw__optimizer_request *r, mw_tensor **out_p,
     if (r->optimizer->rule != NULL)
         return mw__optimizer_rule_apply(r, out_p, out_state, err);
     mw__optimizer_update u = {.optimizer = r->optimizer, .scalars = r->scalars, .p = r->p, .gradient = r->gradient};
-    const bool half = r->scalars->half;
+    const unsigned set = set_of(mw_tensor_shape(r->p), r->scalars->half);
     for (size_t i = 0; i < r->state_count; i++)
-        u.state[mw__optimizer_role_at(r->optimizer, half, i)] = r->state[i];
-    mw__update_parameter(&u, form_of(r->optimizer, half)->update(&u));
+        u.state[mw__optimizer_role_at(r->optimizer, set, i)] = r->state[i];
+    mw__update_parameter(&u, form_of(r->optimizer, set)->update(&u));
     *out_p = u.new_p;
     for (size_t i = 0; i < r->state_count; i++)
-        out_state[i] = u.new_state[mw__optimizer_role_at(r->optimizer, half, i)];
+        out_state[i] = u.new_state[mw__optimizer_role_at(r->optimizer, set, i)];
     return mw_graph_check(r->graph, err);
 }
 

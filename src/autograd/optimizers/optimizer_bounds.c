@@ -75,10 +75,10 @@ static double role_limit(const mw__optimizer *o, mw__optimizer_role role, double
     }
 }
 
-void mw__optimizer_state_range(const mw__optimizer *o, bool half, size_t index, double loss_scale, bool bounded,
+void mw__optimizer_state_range(const mw__optimizer *o, unsigned of, size_t index, double loss_scale, bool bounded,
                                double *out_least, double *out_most)
 {
-    const mw__optimizer_role role = mw__optimizer_role_at(o, half, index);
+    const mw__optimizer_role role = mw__optimizer_role_at(o, of, index);
     *out_most = bounded ? role_limit(o, role, loss_scale) : INFINITY;
     *out_least = role == MW__ROLE_V || role == MW__ROLE_ROOT ? 0.0 : -*out_most;
 }

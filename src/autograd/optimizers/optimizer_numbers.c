@@ -66,6 +66,7 @@ static const number_row numbers[] = {
     [MW_OPTIMIZER_WEIGHT_DECAY] = NUMBER(weight_decay, ALWAYS, NOT_NEGATIVE, DECAY),
     [MW_OPTIMIZER_DECOUPLED] = NUMBER(decoupled, ALWAYS, SWITCH, NO_CONSTANT),
     [MW_OPTIMIZER_COMPENSATED] = NUMBER(compensated, IF_SET, SWITCH, NO_CONSTANT),
+    [MW_OPTIMIZER_MATCH_RMS] = NUMBER(match_rms, IF_HAD, SWITCH, NO_CONSTANT),
 };
 
 _Static_assert(sizeof numbers / sizeof *numbers == MW__OPTIMIZER_NUMBERS, "room for each");
@@ -224,8 +225,8 @@ mw_status mw__optimizer_check(const mw__optimizer *o, mw_error *err)
     if (mw__optimizer_kind_name(o->kind) == NULL)
         return mw__fail(
             err, MW_ERROR_ARGUMENT,
-            "optimizer: kind %d is none; make one with mw_sgd, mw_adam, mw_adamw, mw_rmsprop, mw_adagrad, mw_lion or "
-            "mw_optimizer_custom",
+            "optimizer: kind %d is none; make one with mw_sgd, mw_adam, mw_adamw, mw_rmsprop, mw_adagrad, mw_lion, "
+            "mw_muon or mw_optimizer_custom",
             (int)o->kind);
     MW_TRY(check_set(o, err));
     for (size_t i = 0; i < MW__OPTIMIZER_NUMBERS; i++)

@@ -24,6 +24,7 @@ typedef enum mw__optimizer_kind {
     MW__RMSPROP,
     MW__ADAGRAD,
     MW__LION,
+    MW__MUON,
     MW__CUSTOM
 } mw__optimizer_kind;
 
@@ -31,7 +32,7 @@ typedef enum mw__optimizer_kind {
 typedef struct mw__optimizer {
     mw__optimizer_kind kind;
     float learning_rate, weight_decay, momentum, beta1, beta2, epsilon, alpha, lr_decay, initial_accumulator;
-    bool decoupled, nesterov, centered, compensated;
+    bool decoupled, nesterov, centered, compensated, match_rms;
     const mw_optimizer_rule *rule; /* of a custom one */
     bool was_refused;              /* a call of mw_optimizer_set: the first one was this */
     int refused;
@@ -40,6 +41,8 @@ typedef struct mw__optimizer {
 
 mw__optimizer mw__optimizer_of(const mw_optimizer *optimizer);
 mw_optimizer mw__optimizer_hide(const mw__optimizer *optimizer);
+/* "adam"; NULL for what is no kind. */
+const char *mw__optimizer_kind_name(mw__optimizer_kind kind);
 /* With the defaults of the kind's row. */
 mw__optimizer mw__optimizer_begin(mw__optimizer_kind kind, float learning_rate);
 
@@ -71,16 +74,29 @@ mw_status mw__optimizer_states_of(const mw__optimizer *optimizer, const mw_updat
                                   double loss_scale, bool bounded, mw__arena *arena, mw__optimizer_states *out,
                                   mw_error *err);
 
+/* A parameter as Muon's matrix: its first extent, and the product of the others. */
+mw_shape mw__optimizer_matrix(mw_shape shape);
+/* Whether an update reads more of its parameter than the element that it changes. */
+bool mw__optimizer_needs_whole(const mw__optimizer *optimizer);
+/* That of the parameters that Muon leaves to AdamW, for all. */
+void mw__optimizer_set_adamw(mw__optimizer *optimizer);
+
 /* Replaces what the user holds of a custom one by a copy in the arena. */
 mw_status mw__optimizer_keep(mw__optimizer *optimizer, mw__arena *arena, mw_error *err);
 
+/* What parameters have in common that keep the same states, as a set. */
+enum {
+    MW__OF_HALF = 1,  /* stored in fp16: they keep other states, and are fed other scalars */
+    MW__OF_MATRIX = 2 /* what Muon orthogonalizes */
+};
+
 /* Of the built-in ones: state tensors per parameter, each with the parameter's shape and type: "m" and "v", "momentum".
- * `half`: of parameters that are stored in fp16, which keep other states and are fed other scalars. */
-size_t mw__optimizer_state_count(const mw__optimizer *optimizer, bool half);
+ * `of`: a set of MW__OF_HALF and MW__OF_MATRIX. */
+size_t mw__optimizer_state_count(const mw__optimizer *optimizer, unsigned of);
 #define MW__OPTIMIZER_LOW "low" /* the name of the second term of a compensated parameter */
-const char *mw__optimizer_state_name(const mw__optimizer *optimizer, bool half, size_t index);
+const char *mw__optimizer_state_name(const mw__optimizer *optimizer, unsigned of, size_t index);
 /* The value of all its elements before the first step. */
-double mw__optimizer_state_initial(const mw__optimizer *optimizer, bool half, size_t index, double loss_scale);
+double mw__optimizer_state_initial(const mw__optimizer *optimizer, unsigned of, size_t index, double loss_scale);
 
 /* Scalars of a step. `step` counts from 1. With compensated weights some are in the unit of the low term: they are what
  * the program needs, not what the user gave. */
@@ -91,7 +107,7 @@ double mw__optimizer_scalar_value(const mw__optimizer *optimizer, bool half, siz
 
 /* The numbers that become constants of the program or initial state, by the names of the numbers, as they stand there.
  * 1 - beta and 1 - alpha are not among them: they are at least 2^-24, which fp16 holds. */
-#define MW__OPTIMIZER_NUMBERS 13
+#define MW__OPTIMIZER_NUMBERS 14
 typedef struct mw__optimizer_constant {
     const char *name;
     double value;
@@ -117,8 +133,8 @@ typedef struct mw__optimizer_limits {
 } mw__optimizer_limits;
 mw__optimizer_limits mw__optimizer_limit(const mw__optimizer *optimizer, double loss_scale, double learning_rate);
 /* What the elements of a state may be: second moments are not negative, and `bounded` ones have the proof's limits. */
-void mw__optimizer_state_range(const mw__optimizer *optimizer, bool half, size_t index, double loss_scale, bool bounded,
-                               double *out_least, double *out_most);
+void mw__optimizer_state_range(const mw__optimizer *optimizer, unsigned of, size_t index, double loss_scale,
+                               bool bounded, double *out_least, double *out_most);
 
 /* What one update of a parameter reads. */
 typedef struct mw__optimizer_request {

@@ -87,6 +87,7 @@ typedef struct mw__optimizer_row {
     double (*reach)(const mw__optimizer *optimizer, double loss_scale);
     mw__optimizer_form usual;
     mw__optimizer_form dithered; /* no update: as usual */
+    mw__optimizer_form matrix;   /* of MW__OF_MATRIX, in either type; no update: as others. Its scalars are theirs */
 } mw__optimizer_row;
 
 #define MW_OPTIMIZER(kind, row) extern const mw__optimizer_row mw__optimizer_##row;
@@ -136,12 +137,10 @@ mw_tensor *mw__update_normalized(const mw__optimizer_update *u, mw_tensor *x, mw
 double mw__optimizer_reach(const mw__optimizer *optimizer, double loss_scale);
 /* Whether it has that number. */
 bool mw__optimizer_has(mw__optimizer_kind kind, mw_optimizer_number number);
-/* "adam"; NULL for what is no kind. */
-const char *mw__optimizer_kind_name(mw__optimizer_kind kind);
 /* The default in fp32; 0 = the optimizer divides by nothing. */
 double mw__optimizer_epsilon(const mw__optimizer *optimizer);
 /* What a state is for, by its index. */
-mw__optimizer_role mw__optimizer_role_at(const mw__optimizer *optimizer, bool half, size_t index);
+mw__optimizer_role mw__optimizer_role_at(const mw__optimizer *optimizer, unsigned of, size_t index);
 
 /* Subtracts the change from p, or from p and its low term. */
 void mw__update_parameter(mw__optimizer_update *u, mw_tensor *change);

@@ -11,7 +11,7 @@ static int64_t pick(long long over, bool given, int64_t otherwise) { return give
 
 /* ---- optimizer and schedule ---- */
 
-typedef enum optimizer_name { ADAM, ADAMW, SGD, RMSPROP, ADAGRAD, LION } optimizer_name;
+typedef enum optimizer_name { ADAM, ADAMW, SGD, RMSPROP, ADAGRAD, LION, MUON } optimizer_name;
 
 static mw_optimizer begin_optimizer(optimizer_name name, float rate)
 {
@@ -26,6 +26,8 @@ static mw_optimizer begin_optimizer(optimizer_name name, float rate)
         return mw_adagrad(rate);
     case LION:
         return mw_lion(rate, 0.01f);
+    case MUON:
+        return mw_muon(rate, 0.01f);
     default:
         return mw_adam(rate);
     }

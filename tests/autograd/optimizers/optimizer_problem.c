@@ -126,6 +126,7 @@ void reference_step(const mw_optimizer *o, reference *e, double g, int64_t t)
         g += decay * e->p;
     double change = is(o, "sgd")       ? sgd(o, e, g)
                     : is(o, "adam")    ? adam(o, e, g, t)
+                    : is(o, "muon")    ? adam(o, e, g, t) /* w is no matrix */
                     : is(o, "rmsprop") ? rmsprop(o, e, g)
                     : is(o, "adagrad") ? adagrad(o, e, g, t)
                                        : lion(o, e, g);
@@ -181,6 +182,7 @@ size_t problem_all_kinds(mw_optimizer *out)
     out[count++] = mw_lion(0.01f, 0.0f);
     out[count++] = mw_lion(0.01f, 0.1f);
     out[count++] = problem_with_decay(mw_sgd(0.05f), 0.1f);
+    out[count++] = mw_muon(0.01f, 0.1f);
     for (size_t i = 0; i < count; i++)
         if (!is(&out[i], "sgd") && !is(&out[i], "lion") && mw_optimizer_get(&out[i], MW_OPTIMIZER_EPSILON) == 0.0)
             mw_optimizer_set(&out[i], MW_OPTIMIZER_EPSILON, 1e-4f);

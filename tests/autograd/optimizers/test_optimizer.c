@@ -367,7 +367,7 @@ static void test_numbers_that_are_none_are_refused(void)
     for (int number = -2; number < 40; number++) {
         mw_optimizer optimizer = mw_adam(0.1f);
         char part[80];
-        if (number >= 0 && number <= (int)MW_OPTIMIZER_COMPENSATED)
+        if (number >= 0 && number <= (int)MW_OPTIMIZER_MATCH_RMS)
             continue;
         CHECK(!mw_optimizer_set(&optimizer, (mw_optimizer_number)number, 0.5));
         CHECK(mw_optimizer_get(&optimizer, (mw_optimizer_number)number) == 0.0);
@@ -417,22 +417,25 @@ static void test_every_optimizer_lists_its_numbers(void)
 {
     static const struct {
         const char *name, *numbers;
-    } wanted[] = {{"sgd", "learning_rate momentum nesterov weight_decay decoupled compensated "},
-                  {"adam", "learning_rate beta1 beta2 epsilon weight_decay decoupled compensated "},
-                  {"rmsprop", "learning_rate alpha centered momentum epsilon weight_decay decoupled compensated "},
-                  {"adagrad", "learning_rate lr_decay initial_accumulator epsilon weight_decay decoupled compensated "},
-                  {"lion", "learning_rate beta1 beta2 weight_decay decoupled compensated "},
-                  {"custom", "learning_rate weight_decay "},
-                  {"?", ""}};
+    } wanted[] = {
+        {"sgd", "learning_rate momentum nesterov weight_decay decoupled compensated "},
+        {"adam", "learning_rate beta1 beta2 epsilon weight_decay decoupled compensated "},
+        {"rmsprop", "learning_rate alpha centered momentum epsilon weight_decay decoupled compensated "},
+        {"adagrad", "learning_rate lr_decay initial_accumulator epsilon weight_decay decoupled compensated "},
+        {"lion", "learning_rate beta1 beta2 weight_decay decoupled compensated "},
+        {"muon", "learning_rate beta1 beta2 momentum nesterov epsilon weight_decay decoupled compensated match_rms "},
+        {"custom", "learning_rate weight_decay "},
+        {"?", ""}};
     const mw_optimizer optimizers[] = {
-        mw_sgd(1), mw_adam(1), mw_rmsprop(1), mw_adagrad(1), mw_lion(1, 0), mw_optimizer_custom(1, NULL), {{0}}};
+        mw_sgd(1), mw_adam(1), mw_rmsprop(1), mw_adagrad(1), mw_lion(1, 0), mw_muon(1, 0), mw_optimizer_custom(1, NULL),
+        {{0}}};
     for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++) {
-        char list[200] = "";
+        char list[240] = "";
         mw_optimizer_number_info info;
         CHECK_STR(mw_optimizer_name(&optimizers[i]), wanted[i].name);
         for (size_t k = 0; mw_optimizer_number_at(&optimizers[i], k, &info); k++) {
             strcat(strcat(list, info.name), " ");
-            if (i < 5)
+            if (i < 6)
                 check_number(optimizers[i], &info);
         }
         CHECK_STR(list, wanted[i].numbers);

@@ -118,7 +118,7 @@ static void test_checkpoint_resumes_fp16_bit_for_bit(void)
 static void test_checkpoint_resumes_every_optimizer_bit_for_bit(void)
 {
     mw_optimizer optimizers[] = {mw_sgd(0.05f),     mw_adamw(0.01f, 0.1f), mw_rmsprop(0.01f), mw_rmsprop(0.01f),
-                                 mw_adagrad(0.05f), mw_lion(0.01f, 0.1f),  mw_adagrad(0.05f)};
+                                 mw_adagrad(0.05f), mw_lion(0.01f, 0.1f),  mw_adagrad(0.05f), mw_muon(0.01f, 0.1f)};
     mw_optimizer_set(&optimizers[3], MW_OPTIMIZER_CENTERED, true);
     mw_optimizer_set(&optimizers[3], MW_OPTIMIZER_MOMENTUM, 0.9f);
     mw_optimizer_set(&optimizers[6], MW_OPTIMIZER_INITIAL_ACCUMULATOR, 0.1f);

@@ -210,7 +210,8 @@ static size_t list_optimizers(mw_optimizer out[32])
                                   mw_rmsprop(rate),
                                   optimizer_centered(optimizer_with_momentum(mw_rmsprop(rate))),
                                   mw_adagrad(rate),
-                                  mw_lion(rate, 0.01f)};
+                                  mw_lion(rate, 0.01f),
+                                  mw_muon(rate, 0.01f)};
     size_t count = 0;
     for (size_t i = 0; i < sizeof plain / sizeof *plain; i++) {
         out[count++] = plain[i];

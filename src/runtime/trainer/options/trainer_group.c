@@ -13,7 +13,7 @@
 typedef struct parameter_group {
     const char *pattern;
     float number[2]; /* the rate factor, the weight decay */
-    bool is_set[2], frozen, moving_statistics;
+    bool is_set[2], frozen, moving_statistics, adamw;
     bool was_refused; /* a call of mw_parameter_group_set: the first one was this */
     int refused;
     double refused_value;
@@ -27,7 +27,8 @@ static const struct {
 } numbers[] = {[MW_GROUP_RATE_FACTOR] = {"rate_factor", MW_OPTIMIZER_LEARNING_RATE},
                [MW_GROUP_WEIGHT_DECAY] = {"weight_decay", MW_OPTIMIZER_WEIGHT_DECAY},
                [MW_GROUP_FROZEN] = {"frozen", MW_OPTIMIZER_NESTEROV},
-               [MW_GROUP_MOVING_STATISTICS] = {"moving_statistics", MW_OPTIMIZER_NESTEROV}};
+               [MW_GROUP_MOVING_STATISTICS] = {"moving_statistics", MW_OPTIMIZER_NESTEROV},
+               [MW_GROUP_ADAMW] = {"adamw", MW_OPTIMIZER_NESTEROV}};
 
 static bool is_number(int number) { return number >= 0 && number < (int)(sizeof numbers / sizeof *numbers); }
 
@@ -63,6 +64,8 @@ static void set_number(parameter_group *g, mw_parameter_group_number number, dou
         g->frozen = value != 0.0;
     } else if (number == MW_GROUP_MOVING_STATISTICS) {
         g->moving_statistics = value != 0.0;
+    } else if (number == MW_GROUP_ADAMW) {
+        g->adamw = value != 0.0;
     } else {
         g->number[number] = (float)value;
         g->is_set[number] = true;
@@ -96,7 +99,7 @@ static mw_status check_set(const parameter_group *g, size_t index, mw_error *err
     if (!is_number(g->refused))
         return mw__fail(err, MW_ERROR_ARGUMENT,
                         "trainer: group %zu \"%.80s\": mw_parameter_group_set got number %d, which is none; there are "
-                        "rate_factor, weight_decay, frozen and moving_statistics",
+                        "rate_factor, weight_decay, frozen, moving_statistics and adamw",
                         index, g->pattern, g->refused);
     return mw__fail(err, MW_ERROR_ARGUMENT, "trainer: group %zu \"%.80s\": %s was set to %g; it must be %s%s", index,
                     g->pattern, numbers[g->refused].name, g->refused_value,
@@ -112,6 +115,9 @@ static mw_status check_together(const parameter_group *g, size_t index, mw_error
             return mw__fail(err, MW_ERROR_ARGUMENT,
                             "trainer: group %zu \"%.80s\" is frozen: its %s has no effect; leave it out", index,
                             g->pattern, numbers[i].name);
+    if (g->frozen && g->adamw)
+        return mw__fail(err, MW_ERROR_ARGUMENT,
+                        "trainer: group %zu \"%.80s\" is frozen: adamw has no effect; leave it out", index, g->pattern);
     if (g->moving_statistics && !g->frozen)
         return mw__fail(err, MW_ERROR_ARGUMENT,
                         "trainer: group %zu \"%.80s\": moving_statistics is for a frozen group; statistics of others "
@@ -141,6 +147,12 @@ static mw_status copy_group(mw_trainer *t, const parameter_group *source, mw__tr
                                .rate_factor = (double)source->number[MW_GROUP_RATE_FACTOR]};
     if (source->is_set[MW_GROUP_WEIGHT_DECAY])
         out->optimizer.weight_decay = source->number[MW_GROUP_WEIGHT_DECAY];
+    if (source->adamw && out->optimizer.kind != MW__MUON)
+        return mw__fail(err, MW_ERROR_ARGUMENT,
+                        "trainer: group \"%.80s\": adamw is for groups of mw_muon; this optimizer is %s",
+                        source->pattern, mw__optimizer_kind_name(out->optimizer.kind));
+    if (source->adamw)
+        mw__optimizer_set_adamw(&out->optimizer);
     if (!source->frozen)
         MW_TRY(mw__optimizer_check(&out->optimizer, err));
     return out->pattern != NULL ? MW_OK : MW_ERROR_MEMORY;

@@ -168,7 +168,7 @@ mw_status mw__trainer_check_options(const mw_trainer_options *o, mw_error *err)
 
 /* ---- description ---- */
 
-static void put_group(mw__text *text, const mw__trainer_group *group)
+static void put_group(mw__text *text, const mw__trainer_group *group, mw__optimizer_kind usual)
 {
     mw__text_printf(text, " group=\"%s\"", group->pattern);
     if (group->frozen) {
@@ -177,6 +177,8 @@ static void put_group(mw__text *text, const mw__trainer_group *group)
     }
     mw__describe_number(text, "rate_factor", group->rate_factor);
     mw__describe_number(text, "weight_decay", (double)group->optimizer.weight_decay);
+    if (group->optimizer.kind != usual)
+        mw__text_printf(text, " %s", mw__optimizer_kind_name(group->optimizer.kind));
 }
 
 mw_status mw__trainer_describe(mw_trainer *t, mw_error *err)
@@ -196,7 +198,7 @@ mw_status mw__trainer_describe(mw_trainer *t, mw_error *err)
     if (t->numbers.average_decay != 0.0)
         mw__describe_number(&text, "average_decay", t->numbers.average_decay);
     for (size_t i = 1; i < t->optimizer.group_count; i++)
-        put_group(&text, &t->optimizer.groups[i]);
+        put_group(&text, &t->optimizer.groups[i], t->optimizer.groups[0].optimizer.kind);
     t->record.description = text.data; /* freed with the trainer, by the same allocator */
     return mw__text_check(&text, err);
 }

@@ -50,11 +50,12 @@ static mw_status share_states(mw_trainer *t, const mw_trainer_options *o, mw_err
 {
     if (!o->ranks.shard_states)
         return MW_OK;
-    if (mw__optimizer_of(&o->optimizer).kind == MW__CUSTOM)
-        return mw__fail(
-            err, MW_ERROR_UNSUPPORTED,
-            "trainer: ranks.shard_states is for the library's optimizers, which change each element by itself; "
-            "one of your own gets parameters as a whole");
+    const mw__optimizer optimizer = mw__optimizer_of(&o->optimizer);
+    if (mw__optimizer_needs_whole(&optimizer))
+        return mw__fail(err, MW_ERROR_UNSUPPORTED,
+                        "trainer: ranks.shard_states is for optimizers that change each element by itself; %s gets "
+                        "parameters as a whole",
+                        optimizer.kind == MW__CUSTOM ? "one of your own" : mw_optimizer_name(&o->optimizer));
     mw__trainer_shards *s = mw__arena_alloc(&t->arena, 1, sizeof *s, err);
     if (s == NULL)
         return MW_ERROR_MEMORY;
