@@ -25,7 +25,7 @@ endmacro()
 
 mw_room(base file memory number text thread)
 mw_room(graph ir constants geometry ops/array ops/network patterns random transform transform/batch transform/clone
-    transform/extents transform/flatten transform/segment transform/tune values)
+    transform/extents transform/flatten transform/segment transform/tune transform/vmap values)
 mw_room(autograd losses optimizers vjp)
 mw_room(passes)
 mw_room(rules)

@@ -143,6 +143,61 @@ typedef mw_status mw_custom_vjp_rule(const mw_custom_vjp_call *call, mw_tensor *
 MW_API mw_tensor *mw_custom_vjp(const char *name, mw_tensor *y, mw_tensor *const *inputs, size_t count,
                                 mw_custom_vjp_rule *rule, void *user);
 
+/* ---- one computation for each example ---- */
+
+/** The computation of one example, for mw_vmap: it fills out_y with tensors of `graph`, which it makes with the
+ *  constructors from x. It may ask for gradients (mw_grad and the like) on the way. It may not make inputs, parameters,
+ *  states or outputs, nor use tensors of another graph.
+ *  graph   one of its own, for this call
+ *  x       as given to mw_vmap, in that graph; those that are mapped without their first axis
+ *  return  MW_OK, or a status to refuse with; it may describe it in *err */
+typedef mw_status mw_vmap_function(void *user, mw_graph *graph, mw_tensor *const *x, mw_tensor **out_y, mw_error *err);
+
+/** out_y[r][b] = y[r] of function(x[0][b], x[1], ..), for all b at once: vmap. With mw_grad inside it gives gradients
+ *  of each example:
+ *
+ *     static mw_status gradients(void *user, mw_graph *graph, mw_tensor *const *x, mw_tensor **out_dw, mw_error *err)
+ *     {
+ *         (void)user, (void)graph;                                                   // x: weight, example, label
+ *         mw_tensor *h = mw_matmul(mw_expand_dims(x[1], MW_AXES(0)), x[0], MW_TRANSPOSE_Y);
+ *         return mw_grad(mw_cross_entropy(h, mw_expand_dims(x[2], MW_AXES(0))), x, 1, out_dw, err);
+ *     }
+ *     mw_tensor *x[] = {weight, images, labels}, *dw;                                // [O, I], [B, I], [B]
+ *     mw_vmap(gradients, NULL, x, (const bool[]){false, true, true}, 3, &dw, 1, &err);   // [B, O, I]
+ *
+ *  function  called once, in this call
+ *  x         count >= 1 tensors of one graph, of known extents
+ *  mapped    [count]: x[i] is [B, ..], one element for each example; at least one is. The others are the same for all
+ *  out_y     receives y_count tensors [B, ..]
+ *  cost      operations of the library get a first axis: element-wise ones, matrix products, reductions, softmax and
+ *            norms, moves, gathers from tables, and convolutions and poolings whose weight is the same for all. Any
+ *            other operation is written B times, once for each example; the log hook is told which
+ *  errors    those of the function; MW_ERROR_ARGUMENT if nothing is mapped or a result is of another graph;
+ *            MW_ERROR_SHAPE if numbers of examples differ or are 0, or a tensor would have more than MW_RANK_MAX axes;
+ *            MW_ERROR_UNSUPPORTED for loops, branches and lists over mapped values, and random_* beside them. Then all
+ *            out_y are NULL
+ *  vjp       that of the operations
+ *  source    JAX's vmap */
+MW_API mw_status mw_vmap(mw_vmap_function *function, void *user, mw_tensor *const *x, const bool *mapped, size_t count,
+                         mw_tensor **out_y, size_t y_count, mw_error *err);
+
+/** n[b] = sqrt(sum over i and all elements of dx[i][b]^2): how long the gradient of each example is.
+ *  dx      count >= 1 tensors [B, ..]  F16 or F32, all of one type
+ *  return  [B]; lives as long as the graph. NULL for a NULL tensor
+ *  errors  MW_ERROR_SHAPE if a first extent differs, MW_ERROR_DTYPE */
+MW_API mw_tensor *mw_example_norms(mw_tensor *const *dx, size_t count);
+
+/** out_sums[i] = sum over b of dx[i][b] min(1, limit / n[b]), n of mw_example_norms: no example moves the sum by more
+ *  than `limit`. With noise of a deviation in proportion to the limit it is the gradient of DP-SGD
+ *  (docs/autograd.md).
+ *  dx        count >= 1 tensors [B, ..]  F16 or F32, all of one type
+ *  limit     > 0
+ *  out_sums  receives count tensors of the shapes of dx without the first axis
+ *  errors    as mw_example_norms; MW_ERROR_ARGUMENT for the limit. Then all are NULL
+ *  source    Abadi et al. 2016, "Deep Learning with Differential Privacy", algorithm 1 */
+MW_API mw_status mw_clip_examples(mw_tensor *const *dx, size_t count, double limit, mw_tensor **out_sums,
+                                  mw_error *err);
+
 #ifdef __cplusplus
 }
 #endif

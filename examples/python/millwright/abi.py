@@ -457,6 +457,7 @@ mw_non_maximum_suppression_options = _struct("mw_non_maximum_suppression_options
 mw_log_function = CFUNCTYPE(None, c_void_p, c_int, c_char_p)
 mw_thread_run = CFUNCTYPE(c_void_p, c_void_p)
 mw_custom_vjp_rule = CFUNCTYPE(c_int, POINTER(mw_custom_vjp_call), POINTER(POINTER(mw_tensor)), POINTER(mw_error))
+mw_vmap_function = CFUNCTYPE(c_int, c_void_p, POINTER(mw_graph), POINTER(POINTER(mw_tensor)), POINTER(POINTER(mw_tensor)), POINTER(mw_error))
 mw_schedule_function = CFUNCTYPE(c_double, c_void_p, c_int64, c_int64)
 mw_dataset_function = CFUNCTYPE(c_int, c_void_p, c_int64, c_size_t, c_void_p, POINTER(mw_error))
 mw_map_function = CFUNCTYPE(c_int, c_void_p, POINTER(mw_map_example), POINTER(mw_error))
@@ -969,6 +970,16 @@ FUNCTIONS = {
     "mw_custom_vjp": (POINTER(mw_tensor), [
         ("name", c_char_p), ("y", POINTER(mw_tensor)), ("inputs", POINTER(POINTER(mw_tensor))), ("count", c_size_t),
         ("rule", mw_custom_vjp_rule), ("user", c_void_p),
+    ]),
+    "mw_vmap": (c_int, [
+        ("function", mw_vmap_function), ("user", c_void_p), ("x", POINTER(POINTER(mw_tensor))),
+        ("mapped", POINTER(c_bool)), ("count", c_size_t), ("out_y", POINTER(POINTER(mw_tensor))),
+        ("y_count", c_size_t), ("err", POINTER(mw_error)),
+    ]),
+    "mw_example_norms": (POINTER(mw_tensor), [("dx", POINTER(POINTER(mw_tensor))), ("count", c_size_t)]),
+    "mw_clip_examples": (c_int, [
+        ("dx", POINTER(POINTER(mw_tensor))), ("count", c_size_t), ("limit", c_double),
+        ("out_sums", POINTER(POINTER(mw_tensor))), ("err", POINTER(mw_error)),
     ]),
     "mw_cross_entropy": (POINTER(mw_tensor), [("logits", POINTER(mw_tensor)), ("labels", POINTER(mw_tensor))]),
     "mw_cross_entropy_defaults": (mw_cross_entropy_options, []),
