@@ -61,7 +61,8 @@ typedef enum mw_provider {
  *    - To a trainer: what a step of one writes, the other reads (docs/training.md). Groups, optimizer states, averages
  *      and loss scale belong to each trainer alone.
  *    - To a program: it reads them on the device. It writes one of them if an output is joined with it
- *      (mw_program_alias). So a policy acts while it is trained, and a target network follows.
+ *      (mw_program_alias). So a policy acts while it is trained, and a target network follows. A program made
+ *      while the trainer uses its averages (mw_trainer_use_averages) has these in the place of the parameters.
  *    - Make one call at a time on the lender and all that borrow from it, as if they were one object. Between the steps
  *      of mw_trainer_fit on one of them, its progress callback may use the others.
  *

@@ -100,9 +100,9 @@ MW_API mw_optimizer mw_adagrad(float learning_rate);
  *  source  Chen et al. 2023, "Symbolic Discovery of Optimization Algorithms", algorithm 2 */
 MW_API mw_optimizer mw_lion(float learning_rate, float weight_decay);
 
-/** Matrices: m' = momentum m + (1 - momentum) g; p' = p - lr (scale U V^T + weight_decay p), where U S V^T is the matrix
- *  (1 - momentum) g + momentum m', or m' without nesterov. All other parameters: mw_adamw with beta1, beta2 and
- * epsilon. momentum 0.95, nesterov; beta1 0.9, beta2 0.999.
+/** Matrices: m' = momentum m + (1 - momentum) g; p' = p - lr (scale U V^T + weight_decay p), where U S V^T is the
+ *  matrix (1 - momentum) g + momentum m', or m' without nesterov. All other parameters: mw_adamw with beta1, beta2 and
+ *  epsilon. momentum 0.95, nesterov; beta1 0.9, beta2 0.999.
  *
  *  A parameter is a matrix of rows times columns: its first extent, and the product of the others (the kernel of a
  *  convolution), if both are above 1. Tables of an embedding and the last layer learn better by AdamW:
@@ -110,14 +110,14 @@ MW_API mw_optimizer mw_lion(float learning_rate, float weight_decay);
  *
  *  scale is 0.2 sqrt(max(rows, columns)) with match_rms, the default: the step of a matrix is then as long as one of
  *  AdamW, and one learning rate serves both (1e-3 is a start). Without match_rms it is sqrt(max(1, rows / columns)),
- * for which learning rates are some ten times higher.
+ *  and learning rates are some ten times higher.
  *
  *  U V^T comes from five steps x' = 3.4445 x - 4.7750 (x x^T) x + 2.0315 (x x^T)^2 x from x over its norm + 1e-7, in
  *  the type of the parameter: its singular values are in [0.7, 1.2]. A step costs 15 matrix products for each matrix.
  *  New weights are looked at before they are written, as for a custom optimizer. Ranks share no states of it
  *  (ranks.shard_states).
- *  source  Jordan et al. 2024, "Muon: An optimizer for hidden layers in neural networks"; match_rms Liu et al. 2025, "Muon
- *          is Scalable for LLM Training" */
+ *  source  Jordan et al. 2024, "Muon: An optimizer for hidden layers in neural networks"; match_rms Liu et al. 2025,
+ *          "Muon is Scalable for LLM Training" */
 MW_API mw_optimizer mw_muon(float learning_rate, float weight_decay);
 
 /* ---- its numbers ---- */

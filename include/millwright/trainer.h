@@ -80,7 +80,9 @@ MW_API mw_status mw_trainer_step_many(mw_trainer *trainer, const mw_batch *batch
  *  errors  MW_ERROR_ARGUMENT, MW_ERROR_NUMERIC if the device's type cannot hold it; the old one stays */
 MW_API mw_status mw_trainer_set_learning_rate(mw_trainer *trainer, float learning_rate, mw_error *err);
 
-/** Whether evaluation, prediction and written weights use the moving averages of the parameters; at first they do not.
+/** Whether the moving averages of the parameters take the place of the parameters wherever these are read: evaluation,
+ *  prediction, written weights, exported models, and programs (also models of text) that are made with share.trainer
+ *  from then on. Training and checkpoints, which have both, stay the same. At first they are not used.
  *  errors  MW_ERROR_STATE if the trainer keeps none */
 MW_API mw_status mw_trainer_use_averages(mw_trainer *trainer, bool use, mw_error *err);
 

@@ -209,8 +209,13 @@ typedef struct mw_trainer_options {
                           */
     int dispatch_steps;  /* steps that mw_trainer_step_many and mw_trainer_fit put into one dispatch, 1 to 100; 0 = 1.
                           * Saves the dispatches between them, costs the memory of as many batches */
-    float average_decay; /* d in (0, 1): a' = d a + (1 - d) p' follows each parameter p, for mw_trainer_use_averages;
-                          * 0 = none.  source  Polyak and Juditsky 1992 */
+    float average_decay; /* d in (0, 1]: a' = d a + (1 - d) p' follows each parameter p, for mw_trainer_use_averages;
+                          * 0 = none, 1 = the mean of all updates (SWA).  source  Polyak and Juditsky 1992; SWA Izmailov
+                          * et al. 2018 */
+    int average_from; /* the first update s that averages count; before it a' = p', so they forget how training began.
+                       * From it on a' = a + r (p' - a), r = max(1 - d, 1 / n) for its n-th update: their mean, until
+                       * d holds. 0 = the first values of the parameters are one of the averaged, and r is 1 - d at
+                       * once (with d = 1: s is 1) */
 
     mw_trainer_precision precision;
     mw_trainer_clipping clipping;

@@ -58,6 +58,7 @@ static void set_options(run *r)
     o->compile.passes.off = has(r, OPTION_OFF) ? "fold,defer,redo,fuse,unit_blocks" : NULL;
     o->accumulate = option_in(r->set, OPTION_ACCUMULATE) ? 2 : 0;
     o->average_decay = option_in(r->set, OPTION_AVERAGE) ? 0.5F : 0.0F;
+    o->average_from = option_in(r->set, OPTION_AVERAGE) ? 2 : 0; /* so that their rate is fed */
     o->clipping.norm = option_in(r->set, OPTION_CLIP) ? 0.25F : 0.0F;
     o->memory.segments = has(r, OPTION_SEGMENTS) ? 3 : 0;
     o->dispatch_steps = has(r, OPTION_DISPATCH) ? 2 : 0;

@@ -110,6 +110,7 @@ bool mw__borrow_state(void *user, const mw_port *port, mw__device_buffer *out)
         source != NULL && mw__is_resident(source) ? mw__state_find(&borrowing->lender->state, port->name) : NULL;
     if (entry == NULL || entry->dtype != port->dtype)
         return false;
+    entry = borrowing->lender->kind->lent_entry(borrowing->lender, entry);
     *out = (mw__device_buffer){.object = entry->buffer, .data = entry->data, .size = entry->size};
     return true;
 }

@@ -17,6 +17,8 @@ typedef struct mw__state_owner_kind {
     /* Why it may lend nothing; `option` is that of the borrower. */
     mw_status (*check_lender)(const mw__state_owner *owner, const char *option, mw_error *err);
     void (*destroy)(mw__state_owner *owner); /* nobody uses it any more */
+    /* What programs get in the place of an entry: itself, or its average. */
+    const mw__state_entry *(*lent_entry)(const mw__state_owner *owner, const mw__state_entry *entry);
 } mw__state_owner_kind;
 
 /* Being inside all that share state, beside the object itself. */

@@ -60,7 +60,12 @@ static mw_status check_lender(const mw__state_owner *owner, const char *option, 
                     option);
 }
 
-const mw__state_owner_kind mw__trainer_kind = {"trainer", check_lender, destroy_owner};
+static const mw__state_entry *lent_entry(const mw__state_owner *owner, const mw__state_entry *entry)
+{
+    return mw__trainer_exported_entry((const mw_trainer *)(const void *)owner, entry);
+}
+
+const mw__state_owner_kind mw__trainer_kind = {"trainer", check_lender, destroy_owner, lent_entry};
 
 void mw_trainer_destroy(mw_trainer *trainer)
 {

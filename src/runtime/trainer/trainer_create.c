@@ -31,6 +31,7 @@ static mw_status prepare_trainer(mw_trainer *t, const mw_trainer_options *o, siz
     t->numbers.clip_value = (double)o->clipping.value;
     t->numbers.clip_norm = (double)o->clipping.norm;
     t->numbers.average_decay = (double)o->average_decay;
+    t->numbers.average_from = o->average_decay == 1.0f && o->average_from == 0 ? 1 : o->average_from;
     t->numbers.accumulate = o->accumulate > 1 ? o->accumulate : 1;
     t->numbers.segments = o->memory.segments;
     if (o->watch.replay_folder != NULL) {
@@ -53,7 +54,7 @@ static mw_status prepare_trainer(mw_trainer *t, const mw_trainer_options *o, siz
     MW_TRY(mw__trainer_resolve_numbers(t, o, err));
     MW_TRY(mw__trainer_take_comparison(t, o->watch.compare, err));
     const size_t times = t->ranks != NULL && t->ranks->shards != NULL ? 2 : 1; /* the finite check reads them, too */
-    t->optimizer.scalars = mw__arena_alloc(&t->arena, times * 2 * t->optimizer.group_count * MW__OPTIMIZER_SCALARS,
+    t->optimizer.scalars = mw__arena_alloc(&t->arena, times * mw__trainer_scalar_sets(t) * MW__OPTIMIZER_SCALARS,
                                            sizeof *t->optimizer.scalars, err);
     return t->optimizer.scalars != NULL ? MW_OK : MW_ERROR_MEMORY;
 }

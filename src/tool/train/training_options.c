@@ -138,6 +138,7 @@ bool training_make_trainer(training *t)
     options.watch.replay_folder = t->refused[0] != '\0' ? t->refused : NULL;
     options.memory = memory_of(t);
     options.average_decay = (float)field_number(c, root, "average_decay", 0);
+    options.average_from = options.average_decay > 0 ? (int)field_integer(c, root, "average_from", 1) : 0;
     options.compile.seed = seed_of(t);
     const int64_t threads = field_integer(c, root, "threads", 0);
     t->threads = options.compile.threads = (int)pick(t->over->threads, t->over->threads >= 0, threads);
@@ -147,7 +148,9 @@ bool training_make_trainer(training *t)
         mw_optimizer_set(&t->optimizer, MW_OPTIMIZER_COMPENSATED, 1);
     options.optimizer = t->optimizer;
     t->trainer = t->err->status == MW_OK ? mw_trainer_create(&options, t->err) : NULL;
-    return t->trainer != NULL && (t->text == NULL || training_text_load(t));
+    if (t->trainer != NULL && options.average_decay > 0)
+        mw_trainer_use_averages(t->trainer, true, t->err);
+    return t->trainer != NULL && t->err->status == MW_OK && (t->text == NULL || training_text_load(t));
 }
 
 /* ---- the loop ---- */

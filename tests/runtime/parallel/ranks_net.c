@@ -66,6 +66,7 @@ mw_trainer *net_make(const net_setting *s, int accumulate, mw_communicator *rank
     o.precision.dynamic = s->dynamic;
     o.clipping.norm = s->clip ? 0.5f : 0.0f;
     o.average_decay = s->average ? 0.9f : 0.0f;
+    o.average_from = s->average && s->clip ? 2 : 0;
     o.memory.segments = s->segments;
     o.ranks.bucket_bytes = s->bucket_bytes;
     o.ranks.wire = s->wire;

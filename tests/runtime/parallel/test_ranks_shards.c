@@ -436,7 +436,11 @@ static void test_what_goes_not_with_it_is_refused(void)
     const mw_optimizer_rule rule = mw_optimizer_rule_defaults("own", update);
     r = (run){.setting = {.shards = true, .optimizer = mw_optimizer_custom(0.1f, &rule)}};
     ranks_run(&(ranks_network){.size = 2}, odd_job, &r);
-    CHECK_ERROR(r.err[0], MW_ERROR_UNSUPPORTED, "shard_states is for the library's optimizers");
+    CHECK_ERROR(r.err[0], MW_ERROR_UNSUPPORTED,
+                "shard_states is for optimizers that change each element by itself; one of your own");
+    r = (run){.setting = {.shards = true, .optimizer = mw_muon(0.1f, 0.0f)}};
+    ranks_run(&(ranks_network){.size = 2}, odd_job, &r);
+    CHECK_ERROR(r.err[0], MW_ERROR_UNSUPPORTED, "change each element by itself; muon gets parameters as a whole");
     r = (run){.setting = {.shards = true, .local_steps = 4}};
     ranks_run(&(ranks_network){.size = 2}, odd_job, &r);
     CHECK_ERROR(r.err[0], MW_ERROR_ARGUMENT, "ranks.shard_states and ranks.local_steps 4");

@@ -584,7 +584,7 @@ static void group_negative(mw_trainer_options *o) { use_with(o, all(), MW_GROUP_
 static void group_of_0(mw_trainer_options *o) { use_with(o, all(), MW_GROUP_RATE_FACTOR, 0); }
 static void group_tiny(mw_trainer_options *o) { use_with(o, all(), MW_GROUP_RATE_FACTOR, 1e-60); }
 static void group_half_frozen(mw_trainer_options *o) { use_with(o, all(), MW_GROUP_FROZEN, 0.5); }
-static void group_unknown(mw_trainer_options *o) { use_with(o, all(), (mw_parameter_group_number)4, 1); }
+static void group_unknown(mw_trainer_options *o) { use_with(o, all(), (mw_parameter_group_number)5, 1); }
 static void group_below(mw_trainer_options *o) { use_with(o, all(), (mw_parameter_group_number)-1, 1); }
 static void group_moving(mw_trainer_options *o) { use_with(o, all(), MW_GROUP_MOVING_STATISTICS, 1); }
 static void group_frozen_rate(mw_trainer_options *o)
@@ -618,7 +618,9 @@ static void dispatch_and_gather(mw_trainer_options *o)
     o->dispatch_steps = 4;
     o->accumulate = 2;
 }
-static void average_of_one(mw_trainer_options *o) { o->average_decay = 1.0f; }
+static void average_above_one(mw_trainer_options *o) { o->average_decay = 1.001f; }
+static void average_from_none(mw_trainer_options *o) { o->average_from = 3; }
+static void average_from_below(mw_trainer_options *o) { o->average_decay = 0.5f, o->average_from = -1; }
 static void scale_of_three(mw_trainer_options *o) { o->precision.loss_scale = 3.0f; }
 static void scale_too_large(mw_trainer_options *o)
 {
@@ -643,7 +645,7 @@ static void test_bad_configurations_are_named(void)
         {group_tiny, "rate_factor was set to 1e-60; it must be positive"},
         {group_negative, "weight_decay was set to -1; it must be 0 or more, and finite"},
         {group_half_frozen, "frozen was set to 0.5; it must be 0 or 1"},
-        {group_unknown, "mw_parameter_group_set got number 4, which is none; there are rate_factor, weight_decay,"},
+        {group_unknown, "mw_parameter_group_set got number 5, which is none; there are rate_factor, weight_decay,"},
         {group_below, "mw_parameter_group_set got number -1"},
         {group_moving, "moving_statistics is for a frozen group"},
         {group_frozen_rate, "group 1 \"fc1.*\" is frozen: its rate_factor has no effect"},
@@ -659,7 +661,9 @@ static void test_bad_configurations_are_named(void)
         {accumulate_huge, "accumulate is 100000 batches; it must be 1 to 1024"},
         {dispatch_huge, "dispatch_steps is 101; it must be 1 to 100"},
         {dispatch_and_gather, "dispatch_steps 4 and accumulate 2"},
-        {average_of_one, "average_decay is 1; it must be below 1"},
+        {average_above_one, "average_decay is 1.001; it must be at most 1"},
+        {average_from_none, "average_from is 3, but there are no averages"},
+        {average_from_below, "average_from is -1; it must be 1 or more"},
         {scale_of_three, "loss_scale is 3; it must be a power of two"},
         {scale_too_large, "a dynamic one starts between 1 and 32768"},
         {interval_too_long, "precision.interval is 2001"},

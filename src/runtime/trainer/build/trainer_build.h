@@ -37,7 +37,8 @@ mw_status mw__trainer_build_scale(mw__trainer_build *b, mw_error *err);
 mw_status mw__trainer_changes_of(mw__trainer_build *b, size_t index, mw__trainer_changes *out, mw_error *err);
 
 /* What follows the average of a parameter p whose new value is new_p. */
-mw_tensor *mw__trainer_average(const mw_trainer *trainer, mw_tensor *average, mw_tensor *new_p);
+mw_status mw__trainer_average(mw__trainer_build *b, mw_tensor *average, mw_tensor *new_p, mw_tensor **out,
+                              mw_error *err);
 /* The next value of parameter `index` and of what belongs to it. */
 mw_status mw__trainer_build_update(mw__trainer_build *b, size_t index, mw_error *err);
 /* What the optimizer of a trained parameter keeps beside it; lives as long as the trainer. */

@@ -38,7 +38,7 @@ static bool is_own_input(void *user, const char *name)
     const mw__trainer_build *b = user;
     if (mw__state_find(&b->trainer->owner.state, name) != NULL)
         return true;
-    for (size_t i = 0; b->scalars != NULL && i < 2 * b->trainer->optimizer.group_count * MW__OPTIMIZER_SCALARS; i++) {
+    for (size_t i = 0; b->scalars != NULL && i < mw__trainer_scalar_sets(b->trainer) * MW__OPTIMIZER_SCALARS; i++) {
         const mw_tensor *scalar = b->scalars[i / MW__OPTIMIZER_SCALARS].scalar[i % MW__OPTIMIZER_SCALARS];
         if (scalar != NULL && strcmp(scalar->name, name) == 0)
             return true;
@@ -219,7 +219,7 @@ mw_status mw__trainer_build_pass(mw__trainer_build *b, mw_error *err)
 {
     const mw_trainer *t = b->trainer;
     mw__arena_init(&b->arena, t->allocator);
-    b->scalars = mw__arena_alloc(&b->arena, 2 * t->optimizer.group_count, sizeof *b->scalars, err);
+    b->scalars = mw__arena_alloc(&b->arena, mw__trainer_scalar_sets(t), sizeof *b->scalars, err);
     if (b->scalars == NULL)
         return MW_ERROR_MEMORY;
     MW_TRY(run_passes(b, err));

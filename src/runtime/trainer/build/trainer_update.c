@@ -118,11 +118,33 @@ static void change_value(mw__trainer_changes *changes, mw_tensor *old, mw_tensor
     changes->items[changes->count++] = (mw__trainer_change){old, new};
 }
 
+/* The rate of averages, in the type of a parameter; NULL if it is constant. */
+static mw_status need_average_rate(mw__trainer_build *b, mw_dtype dtype, mw_tensor **out, mw_error *err)
+{
+    mw_trainer *t = b->trainer;
+    const size_t group = t->optimizer.group_count;
+    mw__optimizer_scalars *set = &b->scalars[2 * group + (dtype == MW_F16)];
+    *out = set->scalar[0];
+    if (t->numbers.average_from == 0 || *out != NULL)
+        return MW_OK;
+    t->optimizer.scalars[t->optimizer.scalar_count++] = (mw__trainer_scalar){
+        .name = "average_rate", .declared = dtype, .dtype = mw__trainer_stored(t, dtype), .group = group};
+    *out = set->scalar[0] =
+        mw_input(b->graph, dtype == MW_F16 ? "average_rate.fp16" : "average_rate", dtype, mw_shape_scalar());
+    return mw_graph_check(b->graph, err);
+}
+
 /* average + (1 - decay) (p' - average): the difference keeps its bits in fp16, where decay times the average would lose
  * them. */
-mw_tensor *mw__trainer_average(const mw_trainer *t, mw_tensor *average, mw_tensor *new_p)
+mw_status mw__trainer_average(mw__trainer_build *b, mw_tensor *average, mw_tensor *new_p, mw_tensor **out,
+                              mw_error *err)
 {
-    return mw_add(average, mw_mul_scalar(mw_sub(new_p, average), 1.0 - t->numbers.average_decay));
+    mw_tensor *rate = NULL;
+    MW_TRY(need_average_rate(b, mw_tensor_dtype(average), &rate, err));
+    mw_tensor *apart = mw_sub(new_p, average);
+    *out = mw_add(average,
+                  rate != NULL ? mw_mul(apart, rate) : mw_mul_scalar(apart, 1.0 - b->trainer->numbers.average_decay));
+    return mw_graph_check(b->graph, err);
 }
 
 /* Of parts, it is computed when all parts are there. */
@@ -131,10 +153,11 @@ static mw_status change_average(mw__trainer_build *b, mw_tensor *p, mw_tensor *n
 {
     if (b->trainer->numbers.average_decay == 0.0 || b->kind == MW__PASS_PARTS_UPDATE)
         return MW_OK;
-    mw_tensor *old = NULL;
+    mw_tensor *old = NULL, *new = NULL;
     MW_TRY(mw__trainer_resident(b, p, MW__AVERAGE, &old, err));
-    change_value(out, old, mw__trainer_average(b->trainer, old, new_p));
-    return mw_graph_check(b->graph, err);
+    MW_TRY(mw__trainer_average(b, old, new_p, &new, err));
+    change_value(out, old, new);
+    return MW_OK;
 }
 
 static mw_status change_parameter(mw__trainer_build *b, size_t index, size_t group, mw__trainer_changes *out,

@@ -21,7 +21,7 @@ typedef struct mw__trainer_scalar {
     void *data;        /* its memory; NULL while the program is not made */
     mw_dtype declared; /* of the parameters that it serves */
     mw_dtype dtype;    /* in the port */
-    size_t group;      /* of these parameters */
+    size_t group;      /* of these parameters; the number of groups = the rate of averages, of all */
 } mw__trainer_scalar;
 
 /* Parameters that are updated alike. Group 0 has those that no pattern takes. */
@@ -94,6 +94,7 @@ typedef struct mw__trainer_numbers {
     int scale_interval;           /* good steps until a dynamic scale doubles; 0 = it is static */
     double clip_value, clip_norm; /* 0 = none */
     double average_decay;         /* 0 = no averages */
+    int64_t average_from;         /* the first update that they count, 0 = their rate is constant */
     int accumulate;               /* batches for an update, from 1 */
     int gradient_ranks;           /* whose gradients a step sums: 1 unless it is data-parallel */
     int segments;                 /* operations that a program that learns may be at most, MW_SEGMENTS_AUTO */

@@ -51,7 +51,7 @@ typedef struct mw__trainer_build {
     mw_tensor *ok, *ok_number;           /* bool, and 1 or 0 in the type of the loss; rank 0 */
     mw_tensor *agreed;                   /* such a number from outside, which counts as well; or NULL */
     mw_tensor *scale, *good_steps;       /* of a dynamic loss scale, or NULL */
-    mw__optimizer_scalars *scalars;      /* [group][fp32, fp16] */
+    mw__optimizer_scalars *scalars;      /* [group, or the averages][fp32, fp16] */
     mw_tensor **shown; /* copies of the watched values of the model, in the order of the watched tensors */
     mw_tensor *loss_output, *ok_output;
     struct mw__pass_log *log; /* while its passes run; else NULL */

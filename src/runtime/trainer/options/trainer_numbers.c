@@ -15,9 +15,22 @@ bool mw__trainer_number_is_lost(double value, mw_dtype dtype)
     return stored == 0.0 || !isfinite(stored);
 }
 
+size_t mw__trainer_scalar_sets(const mw_trainer *trainer) { return 2 * (trainer->optimizer.group_count + 1); }
+
+double mw__trainer_average_rate(const mw_trainer *trainer, int64_t step)
+{
+    const double least = 1.0 - trainer->numbers.average_decay;
+    const int64_t counted = step - trainer->numbers.average_from + 1;
+    if (trainer->numbers.average_from == 0)
+        return least;
+    return counted <= 1 ? 1.0 : fmax(least, 1.0 / (double)counted);
+}
+
 double mw__trainer_scalar_value(const mw_trainer *trainer, const mw__trainer_scalar *scalar, float learning_rate,
                                 int64_t step)
 {
+    if (scalar->group == trainer->optimizer.group_count)
+        return mw__trainer_average_rate(trainer, step);
     const mw__trainer_group *group = &trainer->optimizer.groups[scalar->group];
     const bool half = mw__trainer_stored(trainer, scalar->declared) == MW_F16;
     return mw__optimizer_scalar_value(&group->optimizer, half, scalar->index, trainer->numbers.loss_scale,

@@ -16,6 +16,10 @@ mw_status mw__trainer_keep_unreached(mw_trainer *trainer, mw_tensor *const *para
 /* What a scalar is at step `step`. */
 double mw__trainer_scalar_value(const mw_trainer *trainer, const mw__trainer_scalar *scalar, float learning_rate,
                                 int64_t step);
+/* Sets of scalars that programs may have: [group, or the averages][fp32, fp16]. */
+size_t mw__trainer_scalar_sets(const mw_trainer *trainer);
+/* What averages move by at a step: a' = a + rate (p' - a). */
+double mw__trainer_average_rate(const mw_trainer *trainer, int64_t step);
 /* Refuses scalars of step `step` that the device's type cannot hold. */
 mw_status mw__trainer_check_scalars(const mw_trainer *trainer, float learning_rate, int64_t step, mw_error *err);
 

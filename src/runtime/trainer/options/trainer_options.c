@@ -197,6 +197,8 @@ mw_status mw__trainer_describe(mw_trainer *t, mw_error *err)
         mw__text_printf(&text, " accumulate=%d", t->numbers.accumulate);
     if (t->numbers.average_decay != 0.0)
         mw__describe_number(&text, "average_decay", t->numbers.average_decay);
+    if (t->numbers.average_from != 0)
+        mw__text_printf(&text, " average_from=%lld", (long long)t->numbers.average_from);
     for (size_t i = 1; i < t->optimizer.group_count; i++)
         put_group(&text, &t->optimizer.groups[i], t->optimizer.groups[0].optimizer.kind);
     t->record.description = text.data; /* freed with the trainer, by the same allocator */

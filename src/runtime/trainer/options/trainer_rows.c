@@ -76,6 +76,8 @@ static bool has_whole_states(const mw_trainer_options *o)
     return o->ranks.local_steps <= 1 || !o->ranks.shard_states;
 }
 
+static bool has_averages(const mw_trainer_options *o) { return o->average_from == 0 || o->average_decay > 0.0f; }
+
 static bool is_one_of_many(const mw_trainer_options *o) { return o->dispatch_steps <= 1 || o->accumulate <= 1; }
 
 static bool has_plan(const mw_trainer_options *o)
@@ -117,7 +119,10 @@ static const option_row rows[] = {
     RANGE(FLOAT, clipping.value, 0.0, FLT_MAX, FINITE),
     RANGE(FLOAT, clipping.norm, 0.0, FLT_MAX, FINITE),
     RANGE(FLOAT, average_decay, 0.0, FLT_MAX, FINITE),
-    RANGE(FLOAT, average_decay, 0.0, 1.0 - FLT_EPSILON / 2.0, "%s; it must be below 1"),
+    RANGE(FLOAT, average_decay, 0.0, 1.0, "%s; it must be at most 1"),
+    RANGE(INT, average_from, 1, INT_MAX, "%s; it must be 1 or more, or 0 for averages of a constant rate"),
+    RULE(has_averages, FIELD(INT, average_from), NOTHING,
+         "average_from is %s, but there are no averages: set average_decay, or leave it out"),
     RANGE(INT, accumulate, 1, MW__ACCUMULATE_MAX, "%s batches; it must be 1 to 1024, or 0 for 1"),
     RANGE(INT, dispatch_steps, 1, MW__DISPATCH_STEPS_MAX, "%s; it must be 1 to 100, or 0 for 1"),
     RANGE(INT, memory.segments, MW_SEGMENTS_AUTO, MW__SEGMENTS_MAX,

@@ -1,6 +1,7 @@
 /* What ranks exchange, as operations: the end of the step, and the programs behind the exchange. */
 #include "runtime/trainer/build/trainer_check.h"
 #include "runtime/trainer/build/trainer_state.h"
+#include "runtime/trainer/options/trainer_numbers.h"
 #include "runtime/trainer/ranks/trainer_ranks.h"
 
 #include "autograd/vjp/vjp.h"
@@ -51,7 +52,7 @@ static mw_status make_room(mw__trainer_build *b, const mw__trainer_build *from, 
 {
     const mw_trainer *t = b->trainer;
     mw__arena_init(&b->arena, t->allocator);
-    b->scalars = mw__arena_alloc(&b->arena, 2 * t->optimizer.group_count, sizeof *b->scalars, err);
+    b->scalars = mw__arena_alloc(&b->arena, mw__trainer_scalar_sets(t), sizeof *b->scalars, err);
     b->parameters = mw__arena_alloc(&b->arena, from->count, sizeof *b->parameters, err);
     b->gradients = mw__arena_alloc(&b->arena, from->count, sizeof *b->gradients, err);
     b->states = mw__arena_alloc(&b->arena, from->state_count, sizeof *b->states, err);
@@ -155,7 +156,9 @@ static mw_status build_averages(mw__trainer_build *b, const mw__trainer_build *f
         mw_tensor *p = input_like(b, from->parameters[i]), *average = NULL;
         MW_TRY(mw_graph_check(b->graph, err));
         MW_TRY(mw__trainer_resident(b, p, MW__AVERAGE, &average, err));
-        MW_TRY(mw__trainer_next_always(b, average, mw__trainer_average(b->trainer, average, p), err));
+        mw_tensor *next = NULL;
+        MW_TRY(mw__trainer_average(b, average, p, &next, err));
+        MW_TRY(mw__trainer_next_always(b, average, next, err));
     }
     return MW_OK;
 }

@@ -306,7 +306,8 @@ static mw_status build_apply(mw__trainer_build *b, const mw__trainer_build *from
     if (b->kind != MW__PASS_SUM)
         MW_TRY(mw__trainer_check_scalars(t, t->numbers.learning_rate, 1, err));
     MW_TRY(compile_pass(b, &apply->pass, err));
-    return b->kind == MW__PASS_AVERAGES ? MW_OK : resolve_scalars(b, apply, err);
+    return b->kind == MW__PASS_AVERAGES ? mw__trainer_resolve_scalars(b, apply->pass.program, err)
+                                        : resolve_scalars(b, apply, err);
 }
 
 /* kind: which it is */

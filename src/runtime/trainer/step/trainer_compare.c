@@ -1,6 +1,7 @@
 /* The first step beside that of another device, and the next step for others to look at: its operations are built once
  * more, compiled with all inner values as outputs, and fed what the step has been fed. All write into memory of their
  * own. */
+#include "runtime/trainer/options/trainer_numbers.h"
 #include "runtime/trainer/step/trainer_compare.h"
 
 #include "base/memory/live.h"
@@ -67,7 +68,7 @@ static mw_status fill_feeds(void *user, mw_program *reference, mw_program *devic
 static mw_status build_again(mw_trainer *t, mw__trainer_build *b, mw_error *err)
 {
     mw__trainer_scalar *const kept = t->optimizer.scalars;
-    const size_t kept_count = t->optimizer.scalar_count, most = 2 * t->optimizer.group_count * MW__OPTIMIZER_SCALARS;
+    const size_t kept_count = t->optimizer.scalar_count, most = mw__trainer_scalar_sets(t) * MW__OPTIMIZER_SCALARS;
     mw__arena scratch;
     mw__arena_init(&scratch, t->allocator);
     t->optimizer.scalars = mw__arena_alloc(&scratch, most, sizeof *t->optimizer.scalars, err);

@@ -171,7 +171,7 @@ static mw_status build_again(nan_search *a, mw_error *err)
 {
     mw_trainer *t = a->trainer;
     mw__trainer_scalar *const kept = t->optimizer.scalars;
-    const size_t kept_count = t->optimizer.scalar_count, most = 2 * t->optimizer.group_count * MW__OPTIMIZER_SCALARS;
+    const size_t kept_count = t->optimizer.scalar_count, most = mw__trainer_scalar_sets(t) * MW__OPTIMIZER_SCALARS;
     mw__arena scratch;
     mw__arena_init(&scratch, t->allocator);
     t->optimizer.scalars = mw__arena_alloc(&scratch, most, sizeof *t->optimizer.scalars, err);
