@@ -66,6 +66,65 @@ static void test_values_are_learned_too(void)
     shell_free(&r);
 }
 
+/* ---- optimizers, averages, rates ---- */
+
+/* The validation loss of points.csv with more settings. */
+static double loss_with(const char *more)
+{
+    char recipe[600];
+    snprintf(recipe, sizeof recipe,
+             "{\"data\": {\"target\": \"kind\", \"inputs\": [\"height\", \"width, cm\"], \"validation\": 0.2},\n"
+             " \"network\": [{\"dense\": 16}, \"tanh\", {\"dense\": \"classes\"}], \"epochs\": 20, \"batch\": 16%s}",
+             more);
+    folder_put("more.json", recipe);
+    shell_result r = MW("train", "more.json", "--data", "points.csv", "--json", "-q");
+    CHECK_INT(r.code, 0);
+    const double loss = number_behind(r.out, "\"loss\": ");
+    shell_free(&r);
+    return loss;
+}
+
+static void test_muon_is_an_optimizer_of_recipes(void)
+{
+    const double loss = loss_with(", \"optimizer\": {\"name\": \"muon\", \"learning_rate\": 0.03, \"momentum\": 0.9, "
+                                  "\"nesterov\": false, \"beta2\": 0.99, \"match_rms\": true}");
+    CHECK(loss >= 0 && loss < 0.3);
+}
+
+/* The mean of all weights of a run is not what it ends with, and it is what is measured. */
+static void test_averages_of_a_recipe_are_what_is_measured(void)
+{
+    static const char rate[] = ", \"optimizer\": {\"learning_rate\": 0.03}";
+    char with[200];
+    const double last = loss_with(rate);
+    snprintf(with, sizeof with, "%s, \"average_decay\": 1", rate);
+    const double mean = loss_with(with);
+    snprintf(with, sizeof with, "%s, \"average_decay\": 1, \"average_from\": 1000000", rate);
+    const double followed = loss_with(with);
+    CHECK(fabs(mean - last) > 1e-3 * last);
+    CHECK_NEAR(followed, last, 1e-4 * last);
+    folder_put("from.json",
+               "{\"average_from\": 3, \"data\": {\"target\": \"kind\"}, \"network\": [{\"dense\": \"classes\"}]}");
+    CHECK_MW(2, NULL, "\"average_from\" has no effect here; it has one with \"average_decay\"", "train", "from.json",
+             "--data", "points.jsonl");
+}
+
+static void test_a_rate_is_found_and_nothing_is_written(void)
+{
+    folder_put("rate.json", "{\"data\": {\"target\": \"kind\", \"inputs\": [\"height\", \"width, cm\"]},\n"
+                            " \"network\": [{\"dense\": 16}, \"tanh\", {\"dense\": \"classes\"}], \"batch\": 16, "
+                            "\"run\": \"rate.run\"}");
+    shell_result r = MW("train", "rate.json", "--data", "points.csv", "--find-rate", "--json", "-q");
+    CHECK_INT(r.code, 0);
+    CHECK(shell_is_json(r.out));
+    const double rate = number_behind(r.out, "\"learning_rate\": ");
+    CHECK(rate > 1e-4 && rate < 1.0);
+    shell_free(&r);
+    CHECK_MW(0, "learning rate: ", NULL, "train", "rate.json", "--data", "points.csv", "--find-rate", "-q");
+    CHECK(access("rate.run", F_OK) != 0);
+    CHECK_MW(2, NULL, "--lr", "train", "rate.json", "--data", "points.csv", "--find-rate", "--lr", "0.1");
+}
+
 /* ---- pictures ---- */
 
 static void write_digits(void)
@@ -314,6 +373,9 @@ int main(void)
     RUN(write_digits);
     RUN(test_a_table_becomes_a_model);
     RUN(test_values_are_learned_too);
+    RUN(test_muon_is_an_optimizer_of_recipes);
+    RUN(test_averages_of_a_recipe_are_what_is_measured);
+    RUN(test_a_rate_is_found_and_nothing_is_written);
     RUN(test_every_layer_can_be_trained);
     RUN(test_a_model_is_tuned_in_its_own_form);
     RUN(test_a_run_goes_on_where_it_stopped);

@@ -40,7 +40,12 @@ static const tool_option common_options[] = {
     TOOL_OPTIONS_END,
 };
 
-const tool_option tool_train_options[] = {TOOL_OPTIONS(common_options), TOOL_OPTIONS_END};
+const tool_option tool_train_options[] = {
+    {"find-rate", '\0', TOOL_FLAG, &o.over.find_rate,
+     "which learning rate: up to 120 steps with a rising one, and nothing is written", .argument = NULL},
+    TOOL_OPTIONS(common_options),
+    TOOL_OPTIONS_END,
+};
 
 const tool_option tool_finetune_options[] = {
     {"layers", 'l', TOOL_LIST, &o.layers, "weights that are trained, as a shell would match ('*')",
@@ -100,6 +105,8 @@ int tool_train(const tool_call *call)
 {
     const char *path = call->arguments[0];
     take_strings();
+    if (o.over.find_rate && TOOL_REFUSE("the search for a rate trains nothing", "lr", "epochs", "out", "run"))
+        return TOOL_USAGE;
     if (!tool_is_table(path))
         return recipe_train(path, &o.over, call);
     if (TOOL_REFUSE("beside a table, which is the data", "data"))

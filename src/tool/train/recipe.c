@@ -277,6 +277,8 @@ static int run_training(training *t)
     mw_fit_options fit;
     if (!prepare_fit(t, &fit))
         return t->c.refused ? TOOL_USAGE : TOOL_FAILED;
+    if (t->over->find_rate)
+        return training_find_rate(t, &fit);
     if (t->run != NULL && mkdir(t->run, 0777) != 0 && errno != EEXIST) {
         training_fail(t, MW_ERROR_FILE, "the folder %.200s cannot be made: %s", t->run, strerror(errno));
         return TOOL_FAILED;

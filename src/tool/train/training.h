@@ -76,6 +76,10 @@ mw_fit_options training_make_fit(training *t);
 /* Compares with the checkpoint that the run goes on from; false for settings that do not fit, or t->err is set. */
 bool training_check_checkpoint(training *t);
 
+/* ---- rate.c ---- */
+/* Trains with a rising rate and says which one is good; the trainer is of no use afterwards. An exit code. */
+int training_find_rate(training *t, const mw_fit_options *fit);
+
 /* ---- training_output.c ---- */
 /* Whether all outputs can be written, before the first step. */
 bool training_check_outputs(training *t);
