@@ -14,7 +14,7 @@ LIBRARIES = {
     "data": "data dataset_derived dataset_files table_encoder tensors_derived".split(),
     "inspect": "chip compare gradcheck inspect onnx_check plan ranges replay".split(),
     "chip": "chip_all chip_cost chip_place chip_plan chip_plan_rows chip_run e5 hwx netplist".split(),
-    "learn": "learn loss_embedding loss_focus scores".split(),
+    "learn": "learn loss_embedding loss_focus per_example scores".split(),
     "ranks": ["communicator"],
     "text": "text text_data text_model text_save tokenizer".split(),
     "view": "draw plot report summary view".split(),

@@ -140,7 +140,7 @@ BEGIN {
     join_library("data", "data dataset_derived dataset_files table_encoder tensors_derived")
     join_library("inspect", "chip compare gradcheck inspect onnx_check plan ranges replay")
     join_library("chip", "chip_all chip_cost chip_place chip_plan chip_plan_rows chip_run e5 hwx netplist")
-    join_library("learn", "learn loss_embedding loss_focus scores")
+    join_library("learn", "learn loss_embedding loss_focus per_example scores")
     join_library("ranks", "communicator")
     join_library("text", "text text_model text_save tokenizer")
     join_library("view", "draw plot report summary view")

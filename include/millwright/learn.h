@@ -11,6 +11,7 @@
 
 #include <millwright/loss_embedding.h>
 #include <millwright/loss_focus.h>
+#include <millwright/per_example.h>
 #include <millwright/scores.h>
 
 #endif

@@ -7,6 +7,7 @@
 #include <millwright/communicator.h>
 #include <millwright/data.h>
 #include <millwright/inspect.h>
+#include <millwright/learn.h>
 #include <millwright/millwright.h>
 #include <millwright/view.h>
 #include <stdlib.h>
@@ -404,6 +405,10 @@ static void test_calls_with_an_error_refuse_null(void)
     REFUSED(mw_backward(&(mw_pullback){.roots = &loss, .root_count = 1, .stop_count = 1}, &x, 1, &dx, &err));
     REFUSED(mw_vjp(NULL, NULL, 1, &x, 1, &dx, &err));
     REFUSED(mw_vjp(&loss, NULL, 1, NULL, 1, &dx, &err));
+    REFUSED(mw_vmap(NULL, NULL, &x, &(const bool){true}, 1, &dx, 1, &err));
+    REFUSED(mw_clip_examples(&none, 1, 1.0, &dx, &err));
+    REFUSED(mw_clip_examples(NULL, 1, 1.0, &dx, &err));
+    YIELDS_NULL(mw_example_norms(&none, 1));
     REFUSED(mw_jvp(NULL, 1, &x, NULL, 1, &dx, &err));
     REFUSED(mw_jvp(&none, 1, &x, NULL, 1, &dx, &err));
     REFUSED(mw_jvp(&loss, 1, NULL, NULL, 1, &dx, &err));

@@ -5,6 +5,7 @@
 #include "support/check.h"
 #include "support/on_engine.h"
 
+#include <millwright/learn.h>
 #include <millwright/millwright.h>
 #include <stdlib.h>
 

@@ -976,11 +976,6 @@ FUNCTIONS = {
         ("mapped", POINTER(c_bool)), ("count", c_size_t), ("out_y", POINTER(POINTER(mw_tensor))),
         ("y_count", c_size_t), ("err", POINTER(mw_error)),
     ]),
-    "mw_example_norms": (POINTER(mw_tensor), [("dx", POINTER(POINTER(mw_tensor))), ("count", c_size_t)]),
-    "mw_clip_examples": (c_int, [
-        ("dx", POINTER(POINTER(mw_tensor))), ("count", c_size_t), ("limit", c_double),
-        ("out_sums", POINTER(POINTER(mw_tensor))), ("err", POINTER(mw_error)),
-    ]),
     "mw_cross_entropy": (POINTER(mw_tensor), [("logits", POINTER(mw_tensor)), ("labels", POINTER(mw_tensor))]),
     "mw_cross_entropy_defaults": (mw_cross_entropy_options, []),
     "mw_cross_entropy_with": (POINTER(mw_tensor), [

@@ -1,8 +1,8 @@
 /* The first step beside that of another device, and the next step for others to look at: its operations are built once
  * more, compiled with all inner values as outputs, and fed what the step has been fed. All write into memory of their
  * own. */
-#include "runtime/trainer/options/trainer_numbers.h"
 #include "runtime/trainer/step/trainer_compare.h"
+#include "runtime/trainer/options/trainer_numbers.h"
 
 #include "base/memory/live.h"
 #include "base/number/float_mode.h"

@@ -1,8 +1,10 @@
 /* Gradients of each example: how long they are, and their sum with none of them longer than a limit. */
 #include "autograd/vjp/rules.h"
 #include "base/number/float_mode.h"
-#include "graph/ir/rule.h"
+#include "base/text/error.h"
+#include "graph/ir/ir.h"
 
+#include <millwright/learn.h>
 #include <millwright/millwright.h>
 
 #include <math.h>
@@ -25,10 +27,13 @@ static mw_tensor *reduce_rest(mw_tensor *x, mw_tensor *(*reduce)(mw_tensor *, mw
     return axes.count > 0 ? reduce(x, axes, false) : reduce(mw_expand_dims(x, MW_AXES(1)), MW_AXES(1), false);
 }
 
+/* A NULL tensor has an error of its own already. */
 static mw_status check_examples(mw_tensor *const *dx, size_t count)
 {
     char text[200];
     for (size_t i = 0; i < count; i++) {
+        if (dx[i] == NULL)
+            return MW_ERROR_ARGUMENT;
         const mw_shape shape = mw_tensor_shape(dx[i]);
         const mw_dtype dtype = mw_tensor_dtype(dx[i]);
         if ((dtype != MW_F16 && dtype != MW_F32) || dtype != mw_tensor_dtype(dx[0])) {
@@ -44,14 +49,6 @@ static mw_status check_examples(mw_tensor *const *dx, size_t count)
         }
     }
     return MW_OK;
-}
-
-static bool are_there(mw_tensor *const *dx, size_t count)
-{
-    for (size_t i = 0; dx != NULL && i < count; i++)
-        if (dx[i] == NULL)
-            return false;
-    return dx != NULL && count > 0;
 }
 
 /* The largest element of each example divides before squares are added, so that none over- or underflows. */
@@ -70,7 +67,7 @@ mw_tensor *mw_example_norms(mw_tensor *const *dx, size_t count)
 {
     MW__FLOAT_SCOPE;
     mw_tensor *sum = NULL;
-    if (!are_there(dx, count) || check_examples(dx, count) != MW_OK)
+    if (dx == NULL || count == 0 || check_examples(dx, count) != MW_OK)
         return NULL;
     mw_tensor *largest = largest_of(dx, count);
     for (size_t i = 0; i < count; i++) {
@@ -84,7 +81,7 @@ static mw_status clip_examples(mw_tensor *const *dx, size_t count, double limit,
 {
     mw_tensor *norms = mw_example_norms(dx, count);
     if (norms == NULL)
-        return mw_graph_check(dx[0]->graph, err);
+        return mw__fail_null(err, "clip_examples: a gradient is NULL");
     mw_tensor *bound = mw__vjp_scalar_like(norms, limit);
     mw_tensor *factor = mw_real_div(bound, mw_maximum(norms, bound));
     for (size_t i = 0; i < count; i++)
@@ -99,8 +96,8 @@ mw_status mw_clip_examples(mw_tensor *const *dx, size_t count, double limit, mw_
         return err->status;
     for (size_t i = 0; out_sums != NULL && i < count; i++)
         out_sums[i] = NULL;
-    if (out_sums == NULL || !are_there(dx, count))
-        return mw__fail_null(err, "clip_examples: a gradient, or the place for sums, is NULL");
+    if (out_sums == NULL || dx == NULL || count == 0)
+        return mw__fail(err, MW_ERROR_ARGUMENT, "clip_examples: there are no gradients, or no place for sums");
     if (!(limit > 0.0) || !isfinite(limit))
         return mw__fail(err, MW_ERROR_ARGUMENT, "clip_examples: the limit is %g; it must be above 0 and finite", limit);
     const mw_status status = clip_examples(dx, count, limit, out_sums, err);
