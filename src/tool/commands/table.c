@@ -147,6 +147,13 @@ const tool_command tool_commands[] = {
      "last "
      "field from the others. Options go before it. Ctrl-C saves the checkpoint and ends; the same command goes on.",
      tool_train_options, tool_train},
+    {"sweep", "CONFIG", 1, 1, "train a recipe with different numbers, and compare",
+     "Trains CONFIG of mw train once for each value of --over and each of --seeds, every training in a process of one "
+     "thread, as many at a time as there are processors. Prints loss and figure of the validation set (of the test set "
+     "where there is none) for each value, with the deviation over the seeds. Each training has a folder in --run, "
+     "with "
+     "metrics, checkpoint and weights; the same command goes on where it was stopped.",
+     tool_sweep_options, tool_sweep},
     {"finetune", "MODEL", 1, 1, "train a model that exists on data of one's own",
      "Trains the weights of a model (--layers some, --lora R adapters beside them) on --data and writes the result to "
      "--out. The model has one input; its first result are the scores of classes, or with --loss mse values.\n\n"

@@ -78,18 +78,23 @@ static bool search(training *t, mw_loader *loader, rate_search *s)
 
 /* ---- what is said ---- */
 
+/* A bar is as long as the loss is above its least, full where it is as at the start or more. */
+static int bar_of(const rate_search *s, double loss)
+{
+    const double least = s->points[s->lowest].loss, most = s->points[0].loss;
+    return most > least ? (int)(40.0 * fmin((loss - least) / (most - least), 1.0)) : 0;
+}
+
 static void print_points(const rate_search *s)
 {
-    double least = s->points[s->lowest].loss, most = least;
-    for (int i = 0; i < s->count; i++)
-        most = fmax(most, s->points[i].loss);
+    int before = -1;
     tool_print("%12s  %10s\n", "rate", "loss");
     for (int row = 0; row < RATE_ROWS; row++) {
-        const int i = (s->count - 1) * row / (RATE_ROWS - 1),
-                  bar = (int)(40.0 * (s->points[i].loss - least) / fmax(most - least, 1e-30));
-        if (row == 0 || i != (s->count - 1) * (row - 1) / (RATE_ROWS - 1))
-            tool_print("%12.3g  %10.5g  %.*s\n", s->points[i].rate, s->points[i].loss, bar,
+        const int i = (s->count - 1) * row / (RATE_ROWS - 1);
+        if (i != before)
+            tool_print("%12.3g  %10.5g  %.*s\n", s->points[i].rate, s->points[i].loss, bar_of(s, s->points[i].loss),
                        "########################################");
+        before = i;
     }
 }
 

@@ -156,6 +156,10 @@ static void say_measured(training *t, const char *set, const mw_dataset *data)
     mw_evaluation found;
     if (data == NULL || mw_trainer_evaluate(t->trainer, data, NULL, &found, t->err) != MW_OK)
         return;
+    if (t->over->measured != NULL) {
+        t->over->measured(t->over->measured_user, set, &found);
+        return;
+    }
     mw_scores *scores = training_scores_find(t, data);
     if (t->call->json != NULL) {
         mw__json_open(t->call->json, set, '{');

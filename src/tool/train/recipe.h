@@ -35,7 +35,10 @@ typedef struct recipe_overrides {
     long long lora; /* rank; 0 = the weights themselves */
     recipe_text text;
     const char *loss;
-    bool find_rate; /* nothing is trained: which learning rate is good */
+    /* Gets what a set of the data is measured with at the end, instead of the answer; or NULL */
+    void (*measured)(void *user, const char *set, const mw_evaluation *found);
+    void *measured_user;
+    bool find_rate;                                   /* nothing is trained: which learning rate is good */
     const mw_compile_options *compile;                /* its chip, profile and passes; NULL = as they are */
     void (*built)(void *user, const mw_graph *graph); /* recipe_build: gets network and loss, and report_user */
     /* recipe_build: gets the trainer and the first batch of a training; or NULL. False with err set if it fails */

@@ -173,9 +173,13 @@ bool training_place_files(training *t)
     const char *run = field_text(c, c->root, "run", NULL), *output = field_text(c, c->root, "output", NULL);
     t->run = t->over->run != NULL ? t->over->run : run;
     t->output = t->over->output != NULL ? t->over->output : output;
-    return join_path(t, t->checkpoint, field_text(c, c->root, "checkpoint", NULL), t->run, "/checkpoint.safetensors") &&
+    const char *checkpoint = field_text(c, c->root, "checkpoint", NULL);
+    const char *metrics = field_text(c, c->root, "metrics", NULL);
+    if (t->over->measured != NULL) /* one of several trainings of the recipe */
+        checkpoint = metrics = NULL;
+    return join_path(t, t->checkpoint, checkpoint, t->run, "/checkpoint.safetensors") &&
            join_path(t, t->refused, NULL, t->run, "/refused") &&
-           join_path(t, t->metrics, field_text(c, c->root, "metrics", NULL), t->run, "/metrics.jsonl");
+           join_path(t, t->metrics, metrics, t->run, "/metrics.jsonl");
 }
 
 static const char *const compared[] = {"loss", "accuracy", "mean_absolute_error"}; /* the choices of "best" and "by" */
