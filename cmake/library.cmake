@@ -123,6 +123,11 @@ foreach(library PNG JPEG)
     endif()
 endforeach()
 
+if(TARGET millwright_objects_data AND MW_HAVE_WEBP)
+    target_compile_definitions(millwright_objects_data PRIVATE MW_HAVE_WEBP=1)
+    target_include_directories(millwright_objects_data SYSTEM PRIVATE ${MW_WEBP_INCLUDE})
+endif()
+
 foreach(library UTF8PROC PCRE2)
     if(TARGET millwright_objects_text AND MW_HAVE_${library})
         target_compile_definitions(millwright_objects_text PRIVATE MW_HAVE_${library}=1)
@@ -192,6 +197,9 @@ function(mw_pictures target)
             target_link_libraries(${target} PRIVATE ${library}::${library})
         endif()
     endforeach()
+    if(MW_HAVE_WEBP)
+        mw_use(${target} ${MW_WEBP_LIBRARY} webp)
+    endif()
 endfunction()
 
 # What texts are cut with.

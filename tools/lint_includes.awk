@@ -65,6 +65,8 @@ function check_third_party(header) {
         bad("libpng belongs to src/data/image/png.c")
     if (header ~ /^(jpeglib|jerror)\.h$/ && FILENAME != "src/data/image/jpeg.c")
         bad("libjpeg belongs to src/data/image/jpeg.c")
+    if (header ~ /^webp\// && FILENAME != "src/data/image/webp.c")
+        bad("libwebp belongs to src/data/image/webp.c")
     if (header ~ /^protobuf-c\// || header ~ /\.pb-c\.h$/) {
         if (room != "format")
             bad("protobuf-c belongs to src/format")
@@ -137,7 +139,7 @@ BEGIN {
     library["text"] = "text"
     library["view"] = "view"
     library["mpi"] = "mpi"
-    join_library("data", "data dataset_derived dataset_files table_encoder tensors_derived")
+    join_library("data", "data dataset_derived dataset_files dataset_images table_encoder tensors_derived")
     join_library("inspect", "chip compare gradcheck inspect onnx_check plan ranges replay")
     join_library("chip", "chip_all chip_cost chip_place chip_plan chip_plan_rows chip_run e5 hwx netplist")
     join_library("learn", "learn loss_embedding loss_focus per_example scores")

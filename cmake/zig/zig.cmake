@@ -8,6 +8,7 @@ set(MW_ZLIB OFF CACHE BOOL "" FORCE) # the host's zlib is no library of the targ
 set(MW_PROTOBUF OFF CACHE BOOL "" FORCE) # nor is its protobuf-c
 set(MW_PNG OFF CACHE BOOL "" FORCE) # nor are its libpng ..
 set(MW_JPEG OFF CACHE BOOL "" FORCE) # .. and libjpeg
+set(MW_WEBP OFF CACHE BOOL "" FORCE) # .. and libwebp
 set(MW_PLIST OFF CACHE BOOL "" FORCE) # nor is its libplist
 set(MW_UTF8PROC OFF CACHE BOOL "" FORCE) # nor are its libutf8proc ..
 set(MW_PCRE2 OFF CACHE BOOL "" FORCE) # .. and libpcre2

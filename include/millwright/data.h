@@ -14,6 +14,7 @@
 
 #include <millwright/dataset_derived.h>
 #include <millwright/dataset_files.h>
+#include <millwright/dataset_images.h>
 #include <millwright/millwright.h>
 #include <millwright/table_encoder.h>
 #include <millwright/tensors_derived.h>

@@ -1,5 +1,5 @@
-/* Data sets from files that others wrote: the MNIST family, tables as CSV (RFC 4180) and JSON Lines, folders of
- * pictures, and tensors as .npz, .npy, safetensors or any other that mw_tensors_open takes.
+/* Data sets from files that others wrote: the MNIST family, tables as CSV (RFC 4180) and JSON Lines, and tensors as
+ * .npz, .npy, safetensors or any other that mw_tensors_open takes. Pictures are in <millwright/dataset_images.h>.
  *
  *     static const char *const measured[] = {"petal length", "petal width"};
  *     const mw_table_column columns[] = {{.name = "x", .dtype = MW_F32, .fields = measured, .field_count = 2},
@@ -87,32 +87,6 @@ typedef struct mw_tensor_column {
  *           MW_ERROR_SHAPE for one without examples, or with another number of them than the columns before it */
 MW_API mw_dataset *mw_dataset_open_tensors(const char *path, const mw_tensor_column *columns, size_t column_count,
                                            mw_error *err);
-
-/** How to read pictures. Fill with mw_image_defaults. */
-typedef struct mw_image_options {
-    size_t struct_size;
-    int channels;        /* 3 (default): red, green, blue; 1: gray, 0.299 red + 0.587 green + 0.114 blue */
-    bool channels_first; /* [3, H, W] instead of [H, W, 3]; gray is [H, W] */
-    int64_t pixels_max;  /* of one picture; a larger one is refused before it is unpacked. Default 2^24, at most 2^28 */
-    int64_t bytes_max;   /* of all pictures, unpacked; default 2^32 */
-    const char *const *class_names; /* [class_count] the classes in this order, as those of another folder; NULL: the
-                                     * folders that are there */
-    size_t class_count;
-    const mw_allocator *allocator;
-} mw_image_options;
-
-/** Returns the default options. */
-MW_API mw_image_options mw_image_defaults(void);
-
-/** Opens a folder that has a folder for each class, with PNG (.png) and JPEG (.jpg, .jpeg) files of one size. The
- *  columns are "x" (U8, scale 1/255) and "y" (I64), the number of the class. Folders whose names are integers are
- *  sorted by value, others by their bytes. Other files, hidden ones and links to folders are left out; a link to a file
- *  is followed if it stays in the folder. Transparency is dropped, 16 bits become 8. Warnings of libpng and libjpeg are
- *  not shown. All files are unpacked at once.
- *  errors  MW_ERROR_FILE; MW_ERROR_FORMAT, naming the file, for what is no whole PNG or JPEG, of another size than the
- *          first, or larger than pixels_max; MW_ERROR_UNSUPPORTED for more than bytes_max, and where libpng or libjpeg
- *          was left out at build time */
-MW_API mw_dataset *mw_dataset_open_images(const char *folder, const mw_image_options *options, mw_error *err);
 
 #ifdef __cplusplus
 }

@@ -17,6 +17,9 @@ typedef struct mw__data_map {
     uint64_t key; /* of the generator of its examples' seeds; mw__data_map_make sets it */
 } mw__data_map;
 
+/* The first two words of the block with this counter, 64 bits each, low word first: seeds of seeds. */
+uint64_t mw__data_seed(uint64_t key, uint64_t low, uint64_t high);
+
 /* As mw_dataset_map; the set takes `map` and frees it, on failure it stays the caller's. */
 mw_dataset *mw__data_map_make(const mw_dataset *source, const mw_column *columns, size_t column_count,
                               mw__data_map *map, uint64_t seed, mw_error *err);

@@ -7,8 +7,7 @@
 
 /* ---- the numbers of an example ---- */
 
-/* The first two words of the block with this counter, low word first. */
-static uint64_t draw_seed(uint64_t key, uint64_t low, uint64_t high)
+uint64_t mw__data_seed(uint64_t key, uint64_t low, uint64_t high)
 {
     const uint32_t counter[4] = {(uint32_t)low, (uint32_t)(low >> 32), (uint32_t)high, (uint32_t)(high >> 32)};
     const uint32_t halves[2] = {(uint32_t)key, (uint32_t)(key >> 32)};
@@ -72,7 +71,7 @@ static mw_status make_mapped(const mw_dataset *dataset, mw__example_place at, vo
     MW_TRY(mw__dataset_make(source, at, in, mw__data_place_columns(source, scratch), err));
     const mw_map_example example = {.epoch = at.epoch,
                                     .example = at.example,
-                                    .seed = draw_seed(map->key, (uint64_t)at.example, (uint64_t)at.epoch),
+                                    .seed = mw__data_seed(map->key, (uint64_t)at.example, (uint64_t)at.epoch),
                                     .in = (const void *const *)in,
                                     .out = out};
     return call_map(map, &example, err);
@@ -101,7 +100,7 @@ mw_dataset *mw__data_map_make(const mw_dataset *source, const mw_column *columns
         mw_dataset_destroy(dataset);
         return NULL;
     }
-    map->key = draw_seed(seed, (uint64_t)dataset->map_count, UINT64_MAX);
+    map->key = mw__data_seed(seed, (uint64_t)dataset->map_count, UINT64_MAX);
     dataset->make = make_mapped;
     dataset->state = map;
     dataset->map_count++;

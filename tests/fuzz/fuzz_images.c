@@ -1,4 +1,5 @@
-/* The readers of pictures against any bytes: a folder of one class with one picture, by the first bytes PNG or JPEG.
+/* The readers of pictures against any bytes: a folder of one class with one picture, by the first bytes PNG, JPEG or WebP.
+ * It is resized, too.
  * What is accepted can be read, and the library's own memory stays within 3 bytes a pixel twice, the file, and 16 MiB.
  */
 #include "fuzz/replay.h"
@@ -40,7 +41,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     mw_error err = {0};
     mw_image_options options = mw_image_defaults();
     options.pixels_max = PIXELS_MAX;
-    options.channels_first = true;
+    options.channels_first = options.blend = true;
+    options.threads = 1;
     options.allocator = &allocator;
     mw_dataset *dataset = mw_dataset_open_images(folder, &options, &err);
     if ((dataset != NULL) != (err.status == MW_OK) || m.most > size + 6 * PIXELS_MAX + (16 << 20))

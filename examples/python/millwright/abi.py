@@ -125,6 +125,14 @@ class mw_schedule_kind(IntEnum):
     MW_SCHEDULE_CUSTOM = 5
 
 
+class mw_image_fit(IntEnum):
+    MW_IMAGE_FIT_NONE = 0
+    MW_IMAGE_FIT_STRETCH = 1
+    MW_IMAGE_FIT_CROP = 2
+    MW_IMAGE_FIT_PAD = 3
+    MW_IMAGE_FIT_RANDOM_CROP = 4
+
+
 class mw_weights_outcome(IntEnum):
     MW_WEIGHTS_TAKEN = 0
     MW_WEIGHTS_MISSING = 1
@@ -357,6 +365,7 @@ mw_loader_position = _struct("mw_loader_position")
 mw_table_column = _struct("mw_table_column")
 mw_table_options = _struct("mw_table_options")
 mw_tensor_column = _struct("mw_tensor_column")
+mw_image_random_crop = _struct("mw_image_random_crop")
 mw_image_options = _struct("mw_image_options")
 mw_map_example = _struct("mw_map_example")
 mw_augment_options = _struct("mw_augment_options")
@@ -544,10 +553,15 @@ mw_tensor_column._fields_ = [
     ("name", c_char_p), ("tensor", c_char_p), ("path", c_char_p), ("dtype", c_int), ("scale", c_float),
     ("offset", c_float),
 ]
+mw_image_random_crop._fields_ = [
+    ("scale_least", c_float), ("scale_most", c_float), ("ratio_least", c_float), ("ratio_most", c_float),
+    ("seed", c_uint64),
+]
 mw_image_options._fields_ = [
-    ("struct_size", c_size_t), ("channels", c_int), ("channels_first", c_bool), ("pixels_max", c_int64),
-    ("bytes_max", c_int64), ("class_names", POINTER(c_char_p)), ("class_count", c_size_t),
-    ("allocator", POINTER(mw_allocator)),
+    ("struct_size", c_size_t), ("channels", c_int), ("channels_first", c_bool), ("height", c_int64),
+    ("width", c_int64), ("fit", c_int), ("crop", c_float), ("random", mw_image_random_crop), ("blend", c_bool),
+    ("background", c_uint8 * 3), ("threads", c_int), ("pixels_max", c_int64), ("bytes_max", c_int64),
+    ("class_names", POINTER(c_char_p)), ("class_count", c_size_t), ("allocator", POINTER(mw_allocator)),
 ]
 mw_map_example._fields_ = [
     ("epoch", c_int64), ("example", c_int64), ("seed", c_uint64), ("in", POINTER(c_void_p)),
@@ -706,9 +720,9 @@ mw_trainer_options._fields_ = [
     ("metric", POINTER(mw_tensor)), ("metrics", POINTER(mw_metric)), ("metric_count", c_size_t),
     ("prediction", POINTER(mw_tensor)), ("variants", POINTER(POINTER(mw_tensor))), ("variant_count", c_size_t),
     ("groups", POINTER(mw_parameter_group)), ("group_count", c_size_t), ("accumulate", c_int),
-    ("dispatch_steps", c_int), ("average_decay", c_float), ("precision", mw_trainer_precision),
-    ("clipping", mw_trainer_clipping), ("memory", mw_trainer_memory), ("ranks", mw_trainer_ranks),
-    ("watch", mw_trainer_watch), ("compile", mw_compile_options),
+    ("dispatch_steps", c_int), ("average_decay", c_float), ("average_from", c_int),
+    ("precision", mw_trainer_precision), ("clipping", mw_trainer_clipping), ("memory", mw_trainer_memory),
+    ("ranks", mw_trainer_ranks), ("watch", mw_trainer_watch), ("compile", mw_compile_options),
 ]
 mw_trainer_recomputation._fields_ = [
     ("stretches", c_size_t), ("bytes", c_uint64), ("bytes_before", c_uint64), ("flops", c_double),

@@ -33,7 +33,8 @@ static bool is_picture(const char *name)
 {
     const char *dot = strrchr(name, '.');
     return dot != NULL &&
-           (strcasecmp(dot, ".png") == 0 || strcasecmp(dot, ".jpg") == 0 || strcasecmp(dot, ".jpeg") == 0);
+           (strcasecmp(dot, ".png") == 0 || strcasecmp(dot, ".jpg") == 0 || strcasecmp(dot, ".jpeg") == 0 ||
+            strcasecmp(dot, ".webp") == 0);
 }
 
 static bool is_folder(DIR *directory, const char *name)
@@ -88,7 +89,7 @@ static mw_status list_files(mw__image_folder *out, DIR *directory, const char *f
         if (entry->d_name[0] != '.' && is_picture(entry->d_name))
             MW_TRY(add_file(out, label, entry->d_name, err));
     if (out->file_count == first)
-        return mw__fail(err, MW_ERROR_FILE, "the folder \"%.300s/%.100s\" has no .png, .jpg or .jpeg", folder,
+        return mw__fail(err, MW_ERROR_FILE, "the folder \"%.300s/%.100s\" has no .png, .jpg, .jpeg or .webp", folder,
                         out->classes[label]);
     qsort(out->files + first, out->file_count - first, sizeof *out->files, compare_files);
     return MW_OK;

@@ -1,4 +1,4 @@
-/* Pictures: PNG and JPEG as rows of bytes, by libpng and libjpeg. Each is optional at build time. */
+/* Pictures: PNG, JPEG and WebP as rows of bytes, by libpng, libjpeg and libwebp. Each is optional at build time. */
 #ifndef MW__DATA_IMAGE_IMAGE_H
 #define MW__DATA_IMAGE_IMAGE_H
 
@@ -9,27 +9,44 @@
 
 typedef struct mw__image {
     int64_t height, width;
-    uint8_t *pixels; /* [height, width, 3], red, green, blue; mw__free */
+    int channels;    /* 3: red, green, blue; 4: and how opaque; 1: gray */
+    uint8_t *pixels; /* [height, width, channels]; mw__free */
 } mw__image;
 
-/* A picture in memory, by its first bytes. Its size is looked at before anything is allocated for it; then it is at
- * most 3 bytes a pixel for the result, and for the library 6 bytes a pixel (a progressive JPEG) and 16 MiB.
- *  pixels_max  refused beyond
- *  errors      MW_ERROR_FORMAT, naming `path`; MW_ERROR_UNSUPPORTED if the library was left out at build time */
-mw_status mw__image_read(const mw_allocator *allocator, const void *data, size_t size, const char *path,
-                         int64_t pixels_max, mw__image *out, mw_error *err);
+/* A file in memory, and what is asked of it. */
+typedef struct mw__image_source {
+    const mw_allocator *allocator;
+    const uint8_t *data;
+    size_t size;
+    const char *path;   /* for messages */
+    int64_t pixels_max; /* refused beyond */
+    bool keep_alpha;    /* 4 channels where a picture has transparency; else it is dropped, and there are 3 */
+} mw__image_source;
+
+/* A picture by its first bytes, as it is stored: not yet turned. Its size is looked at before anything is allocated for
+ * it; then it is at most 4 bytes a pixel for the result, and for the library 6 bytes a pixel (a progressive JPEG; 12 for
+ * WebP) and 16 MiB.
+ *  errors  MW_ERROR_FORMAT, naming the path; MW_ERROR_UNSUPPORTED if the library was left out at build time */
+mw_status mw__image_read(const mw__image_source *source, mw__image *out, mw_error *err);
 
 /* The decoders: out->pixels is NULL or to be freed, also on failure. */
-mw_status mw__png_read(const mw_allocator *allocator, const void *data, size_t size, const char *path,
-                       int64_t pixels_max, mw__image *out, mw_error *err);
-mw_status mw__jpeg_read(const mw_allocator *allocator, const void *data, size_t size, const char *path,
-                        int64_t pixels_max, mw__image *out, mw_error *err);
+mw_status mw__png_read(const mw__image_source *source, mw__image *out, mw_error *err);
+mw_status mw__jpeg_read(const mw__image_source *source, mw__image *out, mw_error *err);
+mw_status mw__webp_read(const mw__image_source *source, mw__image *out, mw_error *err);
 
 /* Makes room for a picture whose header was read. */
-mw_status mw__image_begin(const mw_allocator *allocator, const char *path, uint64_t height, uint64_t width,
-                          int64_t pixels_max, mw__image *out, mw_error *err);
+mw_status mw__image_begin(const mw__image_source *source, uint64_t height, uint64_t width, int channels, mw__image *out,
+                          mw_error *err);
 
-/* out [height, width] = 0.299 red + 0.587 green + 0.114 blue, in 16 bits and rounded. */
-void mw__image_to_gray(const mw__image *image, uint8_t *out);
+/* What Exif says of how the camera was held: 1 (upright) to 8, 1 if it says nothing that can be read. Looks at JPEG's
+ * APP1, PNG's eXIf, WebP's EXIF; allocates nothing and reads each byte of the file at most once. */
+int mw__image_orientation(const uint8_t *data, size_t size);
+/* Turns and mirrors it upright: at most one more picture of its size while it works. */
+mw_status mw__image_turn(const mw_allocator *allocator, mw__image *image, int orientation, mw_error *err);
+
+/* In place: 4 channels become 3, c = (c * a + background * (255 - a)) / 255, rounded. */
+void mw__image_blend(mw__image *image, const uint8_t background[3]);
+/* In place: 3 channels become 1, 0.299 red + 0.587 green + 0.114 blue, in 16 bits and rounded. */
+void mw__image_to_gray(mw__image *image);
 
 #endif

@@ -16,9 +16,7 @@ typedef struct decoder {
     struct jpeg_error_mgr errors;
     struct jpeg_progress_mgr progress;
     jmp_buf jump;
-    const mw_allocator *allocator;
-    const char *path;
-    int64_t pixels_max;
+    const mw__image_source *source;
     mw__image *out;
     mw_status status;
     mw_error *err;
@@ -50,7 +48,7 @@ static void watch_scans(j_common_ptr jpeg)
     longjmp(d->jump, 1);
 }
 
-static bool decode(decoder *d, const unsigned char *data, size_t size)
+static bool decode(decoder *d)
 {
     if (setjmp(d->jump) != 0)
         return false;
@@ -58,10 +56,9 @@ static bool decode(decoder *d, const unsigned char *data, size_t size)
     d->jpeg.client_data = d;
     d->jpeg.progress = &d->progress;
     d->progress.progress_monitor = watch_scans;
-    jpeg_mem_src(&d->jpeg, data, (unsigned long)size);
+    jpeg_mem_src(&d->jpeg, d->source->data, (unsigned long)d->source->size);
     jpeg_read_header(&d->jpeg, TRUE);
-    d->status = mw__image_begin(d->allocator, d->path, d->jpeg.image_height, d->jpeg.image_width, d->pixels_max, d->out,
-                                d->err);
+    d->status = mw__image_begin(d->source, d->jpeg.image_height, d->jpeg.image_width, 3, d->out, d->err);
     if (d->status != MW_OK)
         return true;
     d->jpeg.out_color_space = JCS_RGB;
@@ -74,15 +71,12 @@ static bool decode(decoder *d, const unsigned char *data, size_t size)
     return true;
 }
 
-mw_status mw__jpeg_read(const mw_allocator *allocator, const void *data, size_t size, const char *path,
-                        int64_t pixels_max, mw__image *out, mw_error *err)
+mw_status mw__jpeg_read(const mw__image_source *source, mw__image *out, mw_error *err)
 {
-    decoder *d = mw__alloc(allocator, 1, sizeof *d, err);
+    decoder *d = mw__alloc(source->allocator, 1, sizeof *d, err);
     if (d == NULL)
         return MW_ERROR_MEMORY;
-    d->allocator = allocator;
-    d->path = path;
-    d->pixels_max = pixels_max;
+    d->source = source;
     d->out = out;
     d->err = err;
     d->jpeg.err = jpeg_std_error(&d->errors);
@@ -91,23 +85,22 @@ mw_status mw__jpeg_read(const mw_allocator *allocator, const void *data, size_t 
     d->errors.emit_message = warn;
     d->errors.output_message = show_nothing;
     mw_status status = MW_OK;
-    if (!decode(d, data, size))
-        status = mw__fail(err, MW_ERROR_FORMAT, "\"%.300s\" is no JPEG that can be read: %s", path, d->message);
+    if (!decode(d))
+        status = mw__fail(err, MW_ERROR_FORMAT, "\"%.300s\" is no JPEG that can be read: %s", source->path, d->message);
     else
         status = d->status;
     jpeg_destroy_decompress(&d->jpeg);
-    mw__free(allocator, d);
+    mw__free(source->allocator, d);
     return status;
 }
 
 #else
 
-mw_status mw__jpeg_read(const mw_allocator *allocator, const void *data, size_t size, const char *path,
-                        int64_t pixels_max, mw__image *out, mw_error *err)
+mw_status mw__jpeg_read(const mw__image_source *source, mw__image *out, mw_error *err)
 {
-    (void)allocator, (void)data, (void)size, (void)pixels_max, (void)out;
+    (void)out;
     return mw__fail(err, MW_ERROR_UNSUPPORTED, "\"%.300s\" is a JPEG, and this library was built without libjpeg",
-                    path);
+                    source->path);
 }
 
 #endif

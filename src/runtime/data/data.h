@@ -57,8 +57,8 @@ mw_dataset *mw__dataset_retain(const mw_dataset *dataset);
 void mw__dataset_release(mw_dataset *dataset);
 
 /* Checks the columns and copies all but their data. */
-mw_dataset *mw__dataset_create(const mw_allocator *allocator, const mw_column *columns, size_t column_count,
-                               int64_t examples, mw_error *err);
+MW__SIBLING mw_dataset *mw__dataset_create(const mw_allocator *allocator, const mw_column *columns, size_t column_count,
+                                           int64_t examples, mw_error *err);
 
 /* A set of these sources, which are retained, with room for `index_count` numbers in `index`. */
 MW__SIBLING mw_dataset *mw__dataset_derive(const mw_dataset *const *sources, size_t source_count,

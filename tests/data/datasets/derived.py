@@ -116,4 +116,5 @@ def main():
                     print(number, form, epoch, example, len(show), *show)
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,28 @@
+/* Pictures of another size: antialiased bilinear, in the integers that Pillow has. */
+#ifndef MW__DATA_IMAGE_RESIZE_H
+#define MW__DATA_IMAGE_RESIZE_H
+
+#include "base/memory/alloc.h"
+
+/* A part of a picture, in pixels from its upper left corner; edges may lie between pixels. */
+typedef struct mw__image_box {
+    double left, top, right, bottom;
+} mw__image_box;
+
+/* Rows of bytes with `channels` a pixel. */
+typedef struct mw__image_view {
+    uint8_t *pixels; /* [height, width, channels], `stride` bytes from row to row */
+    int64_t height, width;
+    size_t stride;
+    int channels; /* 1 to 4 */
+} mw__image_view;
+
+/* Fills out with what lies in the box of `in`: row and column i of n cover the n-th part of the box; what a pixel
+ * covers counts by a triangle of that width, at least 2 pixels wide, cut at the edges of the picture and brought to the
+ * sum 1. Columns are made first and rounded to bytes. Allocates 4 bytes for each weight, at most
+ * 16 * (extent of in + extent of out), and out->width * channels bytes for each row of `in` that the box touches.
+ *  box  inside `in`, right > left, bottom > top */
+mw_status mw__image_resize(const mw_allocator *allocator, const mw__image_view *in, const mw__image_box *box,
+                           const mw__image_view *out, mw_error *err);
+
+#endif

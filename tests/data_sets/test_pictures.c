@@ -1,0 +1,266 @@
+/* Pictures of many sizes against Pillow, which data/pictures/make.py asked: turned, blended, resized, cropped, padded. */
+#include "runtime/files.h"
+#include "support/check.h"
+#include "support/failing.h"
+#include "support/folder.h"
+
+#include <millwright/data.h>
+#include <millwright/millwright.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+
+enum { W = 10, H = 8, PICTURES = 22, EPOCH = 3 };
+
+static const char *const cases[] = {"stretch", "crop", "part", "pad", "gray", "blend", "random"};
+enum { CASES = sizeof cases / sizeof cases[0] };
+
+static mw_image_options options_of(const char *name)
+{
+    mw_image_options o = mw_image_defaults();
+    const bool is_part = strcmp(name, "part") == 0;
+    o.height = H;
+    o.width = W;
+    o.fit = MW_IMAGE_FIT_STRETCH;
+    o.background[0] = 10, o.background[1] = 200, o.background[2] = 30;
+    o.channels = strcmp(name, "gray") == 0 ? 1 : 3;
+    o.blend = strcmp(name, "blend") == 0;
+    if (is_part || strcmp(name, "crop") == 0)
+        o.fit = MW_IMAGE_FIT_CROP;
+    if (is_part)
+        o.crop = 0.75f;
+    if (strcmp(name, "pad") == 0)
+        o.fit = MW_IMAGE_FIT_PAD;
+    if (strcmp(name, "random") == 0) {
+        o.fit = MW_IMAGE_FIT_RANDOM_CROP;
+        o.random = (mw_image_random_crop){0.2f, 0.9f, 0.75f, 1.5f, 0x1234567890ABCDEF};
+    }
+    return o;
+}
+
+/* A build without one of the libraries says so. */
+static bool is_left_out(void)
+{
+    mw_error err = {0};
+    const mw_image_options options = options_of("crop");
+    mw_dataset *dataset = mw_dataset_open_images("data/pictures", &options, &err);
+    mw_dataset_destroy(dataset);
+    return err.status == MW_ERROR_UNSUPPORTED && strstr(err.message, "built without") != NULL;
+}
+
+#define NEEDS_LIBRARIES                                                                                                \
+    if (is_left_out())                                                                                                 \
+    SKIP("built without libpng, libjpeg or libwebp")
+
+/* ---- against Pillow ---- */
+
+static mw_loader *load_one_by_one(const mw_dataset *dataset, int64_t epoch, mw_error *err)
+{
+    mw_loader_options options = mw_loader_defaults(dataset, 1);
+    options.shuffle = false;
+    mw_loader *loader = mw_loader_create(&options, err);
+    mw_loader_seek(loader, (mw_loader_position){.epoch = epoch}, err);
+    return loader;
+}
+
+/* The largest difference of a byte. */
+static int difference(const uint8_t *got, const char *hex, size_t count)
+{
+    int most = 0;
+    for (size_t i = 0; i < count; i++) {
+        unsigned value;
+        if (sscanf(hex + 2 * i, "%2x", &value) != 1)
+            return 999;
+        const int apart = abs((int)value - got[i]);
+        most = apart > most ? apart : most;
+    }
+    return most;
+}
+
+/* "file number case hex" of one case. */
+static int check_line(const char *line, const char *name, mw_loader *loader)
+{
+    mw_error err = {0};
+    char file[64], own[16];
+    int number, length, apart = 0;
+    if (sscanf(line, "%63s %d %15s %n", file, &number, own, &length) != 3 || strcmp(own, name) != 0)
+        return 0;
+    mw_loader_seek(loader, (mw_loader_position){.epoch = EPOCH, .batch = number}, &err);
+    const mw_batch *batch = mw_loader_next(loader, &err);
+    CHECK_OK(err);
+    if (batch != NULL)
+        apart = difference(batch->feeds[0].data, line + length, batch->feeds[0].count);
+    check_note(batch != NULL && apart <= 1, __FILE__, __LINE__, "%s, %s: %d apart", file, name, apart);
+    return 1;
+}
+
+static void check_case(const char *name, int64_t bytes_max)
+{
+    mw_error err = {0};
+    mw_image_options options = options_of(name);
+    options.bytes_max = bytes_max;
+    mw_dataset *dataset = mw_dataset_open_images("data/pictures", &options, &err);
+    CHECK_OK(err);
+    FILE *file = fopen("data/pictures/fits.txt", "r");
+    REQUIRE(dataset != NULL && file != NULL);
+    CHECK_INT(mw_dataset_examples(dataset), PICTURES);
+    CHECK_INT(mw_dataset_classes(dataset, "y").count, 3);
+    mw_loader *loader = load_one_by_one(dataset, EPOCH, &err);
+    int lines = 0;
+    for (char line[1000]; fgets(line, sizeof line, file) != NULL;)
+        lines += check_line(line, name, loader);
+    CHECK_INT(lines, strcmp(name, "pad") == 0 ? PICTURES - 1 : PICTURES);
+    fclose(file);
+    mw_loader_destroy(loader);
+    mw_dataset_destroy(dataset);
+}
+
+static void test_pictures_of_any_size_are_what_pillow_makes(void)
+{
+    NEEDS_LIBRARIES;
+    for (int i = 0; i < CASES; i++)
+        check_case(cases[i], 1 << 20);
+}
+
+/* None, or half of them, stay in memory. */
+static void test_pictures_that_are_read_again_are_the_same(void)
+{
+    NEEDS_LIBRARIES;
+    for (int i = 0; i < CASES; i++) {
+        check_case(cases[i], 0);
+        check_case(cases[i], PICTURES / 2 * H * W * 3 + 7);
+    }
+}
+
+static void test_a_set_that_fits_into_memory_lies_there(void)
+{
+    NEEDS_LIBRARIES;
+    mw_error err = {0};
+    mw_image_options options = options_of("pad");
+    options.channels_first = true;
+    options.bytes_max = PICTURES * H * W * 3;
+    mw_dataset *all = mw_dataset_open_images("data/pictures", &options, &err);
+    options.bytes_max--;
+    mw_dataset *most = mw_dataset_open_images("data/pictures", &options, &err);
+    CHECK_OK(err);
+    CHECK(mw_dataset_column_at(all, 0)->data != NULL && mw_dataset_column_at(all, 1)->data != NULL);
+    CHECK(mw_dataset_column_at(most, 0)->data == NULL);
+    CHECK(mw_shape_equal(mw_dataset_column_at(most, 0)->shape, MW_SHAPE(3, H, W)));
+    mw_loader *loader = load_one_by_one(most, 0, &err);
+    mw_loader_seek(loader, (mw_loader_position){.batch = PICTURES - 1}, &err);
+    const mw_batch *batch = mw_loader_next(loader, &err);
+    const uint8_t *data = mw_dataset_column_at(all, 0)->data;
+    REQUIRE(batch != NULL);
+    CHECK(memcmp(batch->feeds[0].data, data + (PICTURES - 1) * H * W * 3, H * W * 3) == 0);
+    CHECK_INT(*(const int64_t *)batch->feeds[1].data, 2);
+    mw_loader_destroy(loader);
+    mw_dataset_destroy(all);
+    mw_dataset_destroy(most);
+}
+
+/* ---- what is refused ---- */
+
+static void expect_refused(const mw_image_options *options, mw_status status, const char *part)
+{
+    mw_error err = {0};
+    CHECK(mw_dataset_open_images("data/pictures", options, &err) == NULL);
+    CHECK_ERROR(err, status, part);
+}
+
+static void test_sizes_without_a_fit_are_refused_with_the_cure(void)
+{
+    NEEDS_LIBRARIES;
+    mw_image_options options = mw_image_defaults();
+    expect_refused(&options, MW_ERROR_FORMAT, "a/gray.png\" is 16 x 16 pixels, others 21 x 30");
+    expect_refused(&options, MW_ERROR_FORMAT, "want a fit with a height and a width");
+}
+
+static void test_fits_out_of_range_are_refused(void)
+{
+    mw_image_options bad[14];
+    for (int i = 0; i < 14; i++)
+        bad[i] = options_of("crop");
+    bad[0].height = 0;
+    bad[1].width = 16385;
+    bad[2].height = bad[2].width = 0;
+    bad[3].fit = (mw_image_fit)9;
+    bad[4].crop = 0.0f;
+    bad[5].crop = NAN;
+    bad[6] = options_of("pad");
+    bad[6].crop = 0.5f;
+    bad[7] = bad[8] = bad[9] = options_of("random");
+    bad[7].random.scale_most = 1.5f;
+    bad[8].random.ratio_least = 2.0f;
+    bad[9].random.scale_least = 0.0f;
+    bad[10].random.seed = 5;
+    bad[11].bytes_max = -1;
+    bad[12].threads = 65;
+    bad[13].threads = -1;
+    static const char *const parts[] = {"0 x 10",  "8 x 16385", "a fit wants", "fit 9",  "crop 0",      "crop nan", "crop 0.5",
+                                        "scale 0", "ratio 2",   "scale 0",     "random", "-1 bytes", "65 threads", "-1 threads"};
+    for (int i = 0; i < 14; i++)
+        expect_refused(&bad[i], MW_ERROR_ARGUMENT, parts[i]);
+}
+
+/* Exif whose lengths, places and numbers lie turns nothing, and reads nothing outside. */
+static void test_exif_that_lies_turns_nothing(void)
+{
+    NEEDS_LIBRARIES;
+    size_t size;
+    unsigned char *bytes = get_file("data/pictures/turned/6.jpg", &size);
+    REQUIRE(bytes != NULL && size > 64);
+    mkdir(scratch("set"), 0777);
+    mkdir(scratch("set/a"), 0777);
+    for (size_t at = 4; at < 60; at++) {
+        for (int value = 0; value < 256; value += 51) {
+            unsigned char *copy = malloc(size);
+            REQUIRE(copy != NULL);
+            memcpy(copy, bytes, size);
+            copy[at] = (unsigned char)value;
+            put_file(scratch("set/a/p.jpg"), copy, size);
+            mw_error err = {0};
+            const mw_image_options options = mw_image_defaults();
+            mw_dataset *dataset = mw_dataset_open_images(scratch("set"), &options, &err);
+            const int64_t height = dataset != NULL ? mw_dataset_column_at(dataset, 0)->shape.dim[0] : 0;
+            CHECK(dataset != NULL ? height == 14 || height == 21 : err.status == MW_ERROR_FORMAT);
+            mw_dataset_destroy(dataset);
+            free(copy);
+        }
+    }
+    folder_empty(scratch("set"));
+    free(bytes);
+}
+
+static void test_fits_survive_failing_allocations(void)
+{
+    NEEDS_LIBRARIES;
+    bool finished = false;
+    for (long n = 0; !finished && n < 20000; n++) {
+        failing_allocator failing = {.fail_at = n};
+        const mw_allocator allocator = failing_allocator_of(&failing);
+        mw_error err = {0};
+        mw_image_options options = options_of("blend");
+        options.allocator = &allocator;
+        options.channels_first = true;
+        options.threads = 1;
+        options.bytes_max = 1000;
+        mw_dataset *dataset = mw_dataset_open_images("data/pictures", &options, &err);
+        finished = dataset != NULL && !failing.failed;
+        CHECK((dataset != NULL) == (err.status == MW_OK));
+        CHECK(dataset != NULL || err.status == MW_ERROR_MEMORY);
+        mw_dataset_destroy(dataset);
+        CHECK_INT(failing.live, 0);
+    }
+    CHECK(finished);
+}
+
+int main(void)
+{
+    RUN(test_pictures_of_any_size_are_what_pillow_makes);
+    RUN(test_pictures_that_are_read_again_are_the_same);
+    RUN(test_a_set_that_fits_into_memory_lies_there);
+    RUN(test_sizes_without_a_fit_are_refused_with_the_cure);
+    RUN(test_fits_out_of_range_are_refused);
+    RUN(test_exif_that_lies_turns_nothing);
+    RUN(test_fits_survive_failing_allocations);
+    return check_finish();
+}
