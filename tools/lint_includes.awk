@@ -65,8 +65,11 @@ function check_third_party(header) {
         bad("libpng belongs to src/data/image/png.c")
     if (header ~ /^(jpeglib|jerror)\.h$/ && FILENAME != "src/data/image/jpeg.c")
         bad("libjpeg belongs to src/data/image/jpeg.c")
-    if (header ~ /^webp\// && FILENAME != "src/data/image/webp.c")
-        bad("libwebp belongs to src/data/image/webp.c")
+    if (header ~ /^webp\//) {
+        if (FILENAME != "src/data/image/webp.c")
+            bad("libwebp belongs to src/data/image/webp.c")
+        third_party = 1
+    }
     if (header ~ /^protobuf-c\// || header ~ /\.pb-c\.h$/) {
         if (room != "format")
             bad("protobuf-c belongs to src/format")

@@ -10,8 +10,8 @@
  * whenever they are served. Each thread that unpacks holds one file, its pixels twice, and what resizing needs: 8 bytes
  * for each row and column of the picture and of the result, and a row of the result for each row of the picture.
  *
- * Threads: as <millwright/dataset.h>. Opening unpacks with threads of its own, and an allocator of the options is called
- * from them. */
+ * Threads: as <millwright/dataset.h>. Opening unpacks with threads of its own, and an allocator of the options is
+ * called from them. */
 #ifndef MILLWRIGHT_DATASET_IMAGES_H
 #define MILLWRIGHT_DATASET_IMAGES_H
 
@@ -32,10 +32,10 @@ typedef enum mw_image_fit {
 } mw_image_fit;
 
 /** What MW_IMAGE_FIT_RANDOM_CROP cuts out, with the names and defaults of torchvision's RandomResizedCrop. Ten times
- *  area = h w u(scale) and ratio = exp(u(log ratio)) are drawn, u uniform, until width round(sqrt(area ratio)) and height
- *  round(sqrt(area / ratio)) fit; then the place, uniform. If none fits it is the largest part in the middle whose ratio
- *  is allowed. Example i of epoch e draws from a seed that is made as that of a map (mw_dataset_map), with the key of
- *  counter {2^64 - 1, 2^64 - 1}: try k has numbers 4 k to 4 k + 3, for area, ratio, top and left. */
+ *  area = h w u(scale) and ratio = exp(u(log ratio)) are drawn, u uniform, until width round(sqrt(area ratio)) and
+ *  height round(sqrt(area / ratio)) fit; then the place, uniform. If none fits it is the largest part in the middle
+ *  whose ratio is allowed. Example i of epoch e draws from a seed that is made as that of a map (mw_dataset_map),
+ *  with the key of counter {2^64 - 1, 2^64 - 1}: try k has numbers 4 k to 4 k + 3, for area, ratio, top and left. */
 typedef struct mw_image_random_crop {
     float scale_least, scale_most; /* part of the area: 0.08 to 1 */
     float ratio_least, ratio_most; /* width by height: 3 / 4 to 4 / 3 */
@@ -74,10 +74,10 @@ MW_API mw_image_options mw_image_defaults(void);
  *  libraries are not shown. Every picture is unpacked once when the set is opened, to see whether it can be read, and
  *  kept as far as bytes_max goes; if all are kept the files are not needed any more. No picture of
  *  MW_IMAGE_FIT_RANDOM_CROP is kept.
- *  errors  MW_ERROR_FILE; MW_ERROR_FORMAT, naming the file, for what is no whole PNG, JPEG or WebP, of another size than
- *          the first where there is no fit, or larger than pixels_max; MW_ERROR_UNSUPPORTED where a library was left out
- *          at build time; MW_ERROR_ARGUMENT for an option out of range, or one that has no effect beside the others. A
- *          file that is gone or changed later is an error of the batch that it belongs to */
+ *  errors  MW_ERROR_FILE; MW_ERROR_FORMAT, naming the file, for what is no whole PNG, JPEG or WebP, of another size
+ *          than the first where there is no fit, or larger than pixels_max; MW_ERROR_UNSUPPORTED where a library was
+ *          left out at build time; MW_ERROR_ARGUMENT for an option out of range, or one that has no effect beside
+ *          others. A file that is gone or changed later is an error of the batch that it belongs to */
 MW_API mw_dataset *mw_dataset_open_images(const char *folder, const mw_image_options *options, mw_error *err);
 
 #ifdef __cplusplus

@@ -57,9 +57,10 @@ static bool is_extent(int64_t extent) { return extent >= 1 && extent <= EXTENT_M
 static mw_status check_size(const mw_image_options *o, mw_error *err)
 {
     if ((o->height != 0 || o->width != 0) && (!is_extent(o->height) || !is_extent(o->width)))
-        return mw__fail(err, MW_ERROR_ARGUMENT,
-                        "mw_dataset_open_images: %lld x %lld pixels; each is 1 to %d, or both are 0, as the first picture",
-                        (long long)o->height, (long long)o->width, EXTENT_MAX);
+        return mw__fail(
+            err, MW_ERROR_ARGUMENT,
+            "mw_dataset_open_images: %lld x %lld pixels; each is 1 to %d, or both are 0, as the first picture",
+            (long long)o->height, (long long)o->width, EXTENT_MAX);
     if (o->fit > MW_IMAGE_FIT_RANDOM_CROP)
         return mw__fail(err, MW_ERROR_ARGUMENT, "mw_dataset_open_images: fit %d is none of mw_image_fit", (int)o->fit);
     if (o->fit != MW_IMAGE_FIT_NONE && o->height == 0)

@@ -19,6 +19,8 @@ typedef struct field_row {
 #define TABLES      "in data of a table (.csv, .tsv, .jsonl)"
 #define FITTED      "in data of a table that a network is trained on, with \"normalize\""
 #define PICTURES    "for pictures"
+#define FOLDERS     "for folders of pictures"
+#define SIZED       "for folders of pictures with a \"size\""
 #define CHECKPOINTS "with \"run\" or \"checkpoint\""
 
 /* The range of a number of an optimizer is the library's. */
@@ -63,7 +65,13 @@ static const field_row rows[] = {
     {"data.encoding", FIELD_CHOICE, .choices = "found, utf-8, utf-16le, utf-16be, latin1", .when = FITTED},
     {"data.header", FIELD_BOOL, .when = "in data of a .csv or .tsv file"},
     {"data.normalize", FIELD_BOOL, .when = "with \"network\" and without \"model\""},
-    {"data.channels", FIELD_INTEGER, 1, 3, .choices = "1, 3", .when = "for folders of pictures"},
+    {"data.channels", FIELD_INTEGER, 1, 3, .choices = "1, 3", .when = FOLDERS},
+    {"data.size", FIELD_OBJECT, .when = FOLDERS},
+    {"data.fit", FIELD_TEXT, .choices = "crop, stretch, pad", .when = SIZED},
+    {"data.crop", FIELD_NUMBER, 0.01, 1, .when = SIZED " and \"fit\": \"crop\""},
+    {"data.blend", FIELD_BOOL, .when = FOLDERS},
+    {"data.background", FIELD_OBJECT, .when = "with \"fit\": \"pad\" or \"blend\""},
+    {"data.memory", FIELD_INTEGER, 0, 1 << 20, .when = FOLDERS},
     {"data.validation", FIELD_NUMBER, 0, 0.9, .when = NULL},
     {"data.test", FIELD_TEXT, .when = NULL},
     {"data.x", FIELD_TEXT, .when = "for files of tensors"},
@@ -75,6 +83,8 @@ static const field_row rows[] = {
     {"augment.flip_vertical", FIELD_NUMBER, 0, 1, .when = NULL},
     {"augment.brightness", FIELD_NUMBER, 0, 1e6, .when = NULL},
     {"augment.contrast", FIELD_NUMBER, 0, 1, .when = NULL},
+    {"augment.scale", FIELD_OBJECT, .when = SIZED},
+    {"augment.ratio", FIELD_OBJECT, .when = "with \"scale\""},
     {"optimizer", FIELD_OBJECT, .when = NULL},
     {"optimizer.name", FIELD_CHOICE, .choices = "adam, adamw, sgd, rmsprop, adagrad, lion, muon"},
     {"optimizer.learning_rate", FIELD_NUMBER, RECIPE_RATE_MIN, RECIPE_RATE_MAX, .when = NULL},

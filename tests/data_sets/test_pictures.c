@@ -1,4 +1,5 @@
-/* Pictures of many sizes against Pillow, which data/pictures/make.py asked: turned, blended, resized, cropped, padded. */
+/* Pictures of many sizes against Pillow, which data/pictures/make.py asked: turned, blended, resized, cropped, padded.
+ */
 #include "runtime/files.h"
 #include "support/check.h"
 #include "support/failing.h"
@@ -195,8 +196,9 @@ static void test_fits_out_of_range_are_refused(void)
     bad[11].bytes_max = -1;
     bad[12].threads = 65;
     bad[13].threads = -1;
-    static const char *const parts[] = {"0 x 10",  "8 x 16385", "a fit wants", "fit 9",  "crop 0",      "crop nan", "crop 0.5",
-                                        "scale 0", "ratio 2",   "scale 0",     "random", "-1 bytes", "65 threads", "-1 threads"};
+    static const char *const parts[] = {"0 x 10",   "8 x 16385", "a fit wants", "fit 9",     "crop 0",
+                                        "crop nan", "crop 0.5",  "scale 0",     "ratio 2",   "scale 0",
+                                        "random",   "-1 bytes",  "65 threads",  "-1 threads"};
     for (int i = 0; i < 14; i++)
         expect_refused(&bad[i], MW_ERROR_ARGUMENT, parts[i]);
 }

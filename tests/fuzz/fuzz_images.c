@@ -1,6 +1,6 @@
-/* The readers of pictures against any bytes: a folder of one class with one picture, by the first bytes PNG, JPEG or WebP.
- * It is resized, too.
- * What is accepted can be read, and the library's own memory stays within 3 bytes a pixel twice, the file, and 16 MiB.
+/* The readers of pictures against any bytes: a folder of one class with one picture, by the first bytes PNG, JPEG or
+ * WebP. It is resized, too. What is accepted can be read, and the library's own memory stays within 3 bytes a pixel
+ * twice, the file, and 16 MiB.
  */
 #include "fuzz/replay.h"
 #include "support/meter.h"

@@ -111,11 +111,11 @@ static bool find_in_webp(bytes b, bytes *out)
 int mw__image_orientation(const uint8_t *data, size_t size)
 {
     bytes exif, file = {data, size};
-    const bool found = size < 12            ? false
-                       : data[0] == 0xff    ? find_in_jpeg(file, &exif)
-                       : data[0] == 0x89    ? find_in_png(file, &exif)
+    const bool found = size < 12             ? false
+                       : data[0] == 0xff     ? find_in_jpeg(file, &exif)
+                       : data[0] == 0x89     ? find_in_png(file, &exif)
                        : data[0] == (int)'R' ? find_in_webp(file, &exif)
-                                            : false;
+                                             : false;
     return found ? orientation_of_tiff(exif) : 1;
 }
 

@@ -32,9 +32,8 @@ static DIR *open_in(int at, const char *path)
 static bool is_picture(const char *name)
 {
     const char *dot = strrchr(name, '.');
-    return dot != NULL &&
-           (strcasecmp(dot, ".png") == 0 || strcasecmp(dot, ".jpg") == 0 || strcasecmp(dot, ".jpeg") == 0 ||
-            strcasecmp(dot, ".webp") == 0);
+    return dot != NULL && (strcasecmp(dot, ".png") == 0 || strcasecmp(dot, ".jpg") == 0 ||
+                           strcasecmp(dot, ".jpeg") == 0 || strcasecmp(dot, ".webp") == 0);
 }
 
 static bool is_folder(DIR *directory, const char *name)

@@ -9,8 +9,8 @@ typedef struct mw__image_file {
     size_t label;
 } mw__image_file;
 
-/* All is in the arena. Hidden entries, links to folders, and files that are called none of .png, .jpg, .jpeg, .webp are left
- * out.
+/* All is in the arena. Hidden entries, links to folders, and files that are called none of .png, .jpg, .jpeg, .webp are
+ * left out.
  */
 typedef struct mw__image_folder {
     mw__arena arena;

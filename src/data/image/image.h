@@ -24,8 +24,8 @@ typedef struct mw__image_source {
 } mw__image_source;
 
 /* A picture by its first bytes, as it is stored: not yet turned. Its size is looked at before anything is allocated for
- * it; then it is at most 4 bytes a pixel for the result, and for the library 6 bytes a pixel (a progressive JPEG; 12 for
- * WebP) and 16 MiB.
+ * it; then it is at most 4 bytes a pixel for the result, and for the library 6 bytes a pixel (a progressive JPEG; 12
+ * for WebP) and 16 MiB.
  *  errors  MW_ERROR_FORMAT, naming the path; MW_ERROR_UNSUPPORTED if the library was left out at build time */
 mw_status mw__image_read(const mw__image_source *source, mw__image *out, mw_error *err);
 

@@ -15,7 +15,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-enum { CLASSES_MAX = 65536 }; /* as many as a table may name */
+enum { CLASSES_MAX = 65536 /* as many as a table may name */, SPLIT_SEED = 1 };
 
 bool data_fail(mw_error *err, const char *format, ...)
 {
@@ -142,39 +142,10 @@ static mw_dataset *open_table(opening *o, const char *path, const mw_dataset *li
     return table;
 }
 
-/* Channels of the pictures that a model takes, and where: [N, C, H, W], [N, H, W, C], [N, H, W]; 0 = it does not say.
- */
-static int channels_of(const mw_port *input, bool *out_last)
-{
-    const mw_shape shape = input != NULL ? input->shape : (mw_shape){0};
-    *out_last = false;
-    if (shape.rank == 3)
-        return 1;
-    if (shape.rank != 4)
-        return 0;
-    if (shape.dim[1] == 1 || shape.dim[1] == 3)
-        return (int)shape.dim[1];
-    *out_last = shape.dim[3] == 1 || shape.dim[3] == 3;
-    return *out_last ? (int)shape.dim[3] : 0;
-}
-
-/* With the classes of `like`, if there is one: the same name is the same number. */
 static mw_dataset *open_images(opening *o, const char *path, const mw_dataset *like)
 {
-    bool last;
-    size_t count = 0;
-    mw_image_options options = mw_image_defaults();
-    const int wanted = channels_of(o->request->input, &last);
-    options.channels = (int)field_integer(o->c, o->settings, "data.channels", wanted != 0 ? wanted : 3);
-    options.channels_first = !last;
-    o->channels_last = last;
     o->out->is_image = true;
-    const char **names = class_names(like, &count, o->err);
-    options.class_names = names;
-    options.class_count = count;
-    mw_dataset *images = o->err->status == MW_OK ? mw_dataset_open_images(path, &options, o->err) : NULL;
-    free(names);
-    return images;
+    return pictures_open(&o->pictures, path, like);
 }
 
 static mw_dataset *open_tensors(opening *o, const char *path)
@@ -355,13 +326,11 @@ bool data_split_validation(opening *o, mw_dataset *all)
     const double said = field_number(o->c, o->settings, "data.validation", d->test != NULL ? 0 : 0.1);
     const double share = o->request->whole ? 0 : said;
     const int64_t examples = mw_dataset_examples(all), some = (int64_t)((double)examples * share);
-    const int64_t counts[] = {-1, some};
     mw_dataset *parts[2] = {NULL, NULL};
-    if (some == 0) {
-        d->plain = mw_dataset_split(all, counts, 1, 1, parts, o->err) == MW_OK ? parts[0] : NULL;
-        return d->plain != NULL;
-    }
-    mw_dataset_split(all, counts, 2, 1, parts, o->err);
+    o->counts[0] = -1;
+    o->counts[1] = some;
+    o->part_count = some == 0 ? 1 : 2;
+    mw_dataset_split(all, o->counts, o->part_count, SPLIT_SEED, parts, o->err);
     d->plain = parts[0];
     d->validation = parts[1];
     return d->plain != NULL;
@@ -394,29 +363,24 @@ static bool open_test(opening *o, const char *path, const mw_dataset *training)
 
 static mw_dataset *open_training(opening *o, const char *path)
 {
-    char beside[4200];
-    const bool parted = is_there(path, "train", beside, sizeof beside);
-    return parted && !is_idx(path, "train") ? open_images(o, beside, NULL) : open_any(o, path, "train", NULL);
+    const bool parted = is_there(path, "train", o->training_path, sizeof o->training_path);
+    if (parted && !is_idx(path, "train"))
+        return open_images(o, o->training_path, NULL);
+    snprintf(o->training_path, sizeof o->training_path, "%s", path);
+    return open_any(o, path, "train", NULL);
 }
 
 /* Pictures moved, mirrored and changed at random; batches made ahead. */
-bool data_prepare_pictures(opening *o)
+bool data_prepare_pictures(opening *o, const mw_dataset *all)
 {
-    data_parts *d = o->out;
-    const bool pictures = d->x->shape.rank > 1; /* others have no place to move to */
-    const config_node *settings = pictures ? field_object(o->c, o->settings, "data.augment") : NULL;
-    mw_augment_options change = mw_augment_defaults("x");
-    change.channels_first = d->x->shape.rank == 3 && !o->channels_last;
-    change.pad = (int)field_integer(o->c, settings, "augment.pad", 0);
-    change.shift = (int)field_integer(o->c, settings, "augment.shift", 0);
-    change.flip = (float)field_number(o->c, settings, "augment.flip", 0);
-    change.flip_vertical = (float)field_number(o->c, settings, "augment.flip_vertical", 0);
-    change.brightness = (float)field_number(o->c, settings, "augment.brightness", 0);
-    change.contrast = (float)field_number(o->c, settings, "augment.contrast", 0);
-    mw_dataset *changed = settings != NULL ? mw_dataset_augment(d->plain, &change, o->err) : NULL;
-    d->training = mw_dataset_prefetch(settings != NULL ? changed : d->plain, 2, o->err);
-    mw_dataset_destroy(changed);
-    return d->training != NULL;
+    const pictures_part part = {.plain = o->out->plain,
+                                .path = o->training_path,
+                                .all = all,
+                                .counts = o->counts,
+                                .count = o->part_count,
+                                .seed = SPLIT_SEED};
+    o->out->training = pictures_prepare(&o->pictures, &part);
+    return o->out->training != NULL;
 }
 
 /* A label that has no name. -1 if it is none. */
@@ -534,7 +498,7 @@ static bool open_parts(opening *o)
     mw_dataset *all = open_training(o, o->request->path);
     const bool good = all != NULL && choose_precision(o, &all) && open_test(o, o->request->path, all) &&
                       set_precision(o, &all) && data_split_validation(o, all) && find_columns(o, all) &&
-                      data_prepare_pictures(o);
+                      data_prepare_pictures(o, all);
     mw_dataset_destroy(all);
     return good;
 }
@@ -543,6 +507,7 @@ bool data_open(data_parts *data, config *c, const config_node *settings, const d
 {
     opening o = {
         .out = data, .c = c, .settings = settings, .request = request, .err = err, .separator = ',', .header = true};
+    o.pictures = (pictures){.c = c, .settings = settings, .input = request->input, .err = err};
     *data = (data_parts){0};
     const bool good = open_parts(&o);
     if (data->validation == NULL && data->test != NULL && err->status == MW_OK) {

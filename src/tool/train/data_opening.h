@@ -3,6 +3,7 @@
 #define MW__TOOL_TRAIN_DATA_OPENING_H
 
 #include "tool/train/data.h"
+#include "tool/train/pictures.h"
 
 typedef struct opening {
     data_parts *out;
@@ -15,8 +16,11 @@ typedef struct opening {
     const char *target;
     char separator;
     bool header;
-    bool channels_last; /* of pictures */
-    bool is_wide;       /* numbers of tables are read as fp64 */
+    bool is_wide; /* numbers of tables are read as fp64 */
+    pictures pictures;
+    char training_path[4200]; /* where the training set was opened */
+    int64_t counts[2];        /* [part_count] how it was dealt out */
+    size_t part_count;
 } opening;
 
 /* ---- data.c ---- */
@@ -29,8 +33,9 @@ const mw_column *data_find_column(const mw_dataset *dataset, const char *name);
 bool data_read_fields(opening *o);
 /* A share of the training set goes to validation, unless there is a set of its own. */
 bool data_split_validation(opening *o, mw_dataset *all);
-/* Pictures moved, mirrored and changed at random; batches made ahead. */
-bool data_prepare_pictures(opening *o);
+/* Pictures moved, mirrored and changed at random; batches made ahead. all: what was dealt out; NULL for what is no
+ * folder of pictures. */
+bool data_prepare_pictures(opening *o, const mw_dataset *all);
 
 /* ---- data_encoded.c ---- */
 

@@ -1,0 +1,200 @@
+/* Settings of pictures to options of the library. A setting is asked for only where it has an effect. */
+#include "tool/train/pictures.h"
+
+#include "tool/fields.h"
+#include "tool/tool.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { EXTENT_MAX = 16384 };
+
+/* ---- numbers in lists ---- */
+
+/* [count] numbers of low to high; false if the key is not there, or is something else. */
+static bool read_numbers(pictures *p, const config_node *object, const char *key, size_t count, const double range[2],
+                         double *out)
+{
+    const config_node *list = config_get(object, key), *node = NULL;
+    size_t found = 0;
+    if (list == NULL)
+        return false;
+    bool good = list->kind == CONFIG_ARRAY;
+    for (node = good ? list->first : NULL; node != NULL; node = node->next, found++) {
+        good = good && node->kind == CONFIG_NUMBER && found < count && node->number >= range[0] &&
+               node->number <= range[1];
+        if (good)
+            out[found] = node->number;
+    }
+    if (!good || found != count)
+        config_fail(p->c, list, "\"%.60s\" is a list of %zu numbers of %g to %g", key, count, range[0], range[1]);
+    return p->err->status == MW_OK;
+}
+
+/* ---- how they are read ---- */
+
+/* Channels of the pictures that a model takes, and where: [N, C, H, W], [N, H, W, C], [N, H, W]; 0 = it does not say.
+ */
+static int channels_of(const mw_port *input, bool *out_last)
+{
+    const mw_shape shape = input != NULL ? input->shape : (mw_shape){0};
+    *out_last = false;
+    if (shape.rank == 3)
+        return 1;
+    if (shape.rank != 4)
+        return 0;
+    if (shape.dim[1] == 1 || shape.dim[1] == 3)
+        return (int)shape.dim[1];
+    *out_last = shape.dim[3] == 1 || shape.dim[3] == 3;
+    return *out_last ? (int)shape.dim[3] : 0;
+}
+
+/* 64, [48, 64], or what the model takes. */
+static void read_size(pictures *p)
+{
+    static const double range[] = {1, EXTENT_MAX};
+    double size[2] = {0};
+    mw_image_options *o = &p->options;
+    const config_node *said = config_get(p->settings, "size");
+    const mw_shape shape = p->input != NULL ? p->input->shape : (mw_shape){0};
+    if (said != NULL && said->kind == CONFIG_NUMBER)
+        o->height = o->width = config_integer(p->c, p->settings, "size", 1, 1, EXTENT_MAX);
+    else if (read_numbers(p, p->settings, "size", 2, range, size)) {
+        o->height = (int64_t)size[0];
+        o->width = (int64_t)size[1];
+    } else if (channels_of(p->input, &p->channels_last) != 0) {
+        const int first = shape.rank == 3 || p->channels_last ? 1 : 2;
+        o->height = shape.dim[first];
+        o->width = shape.dim[first + 1];
+    }
+}
+
+static void read_fit(pictures *p)
+{
+    static const double bytes[] = {0, 255};
+    mw_image_options *o = &p->options;
+    double color[3] = {0};
+    o->blend = field_bool(p->c, p->settings, "data.blend", false);
+    const char *said = o->height > 0 ? field_text(p->c, p->settings, "data.fit", "crop") : "";
+    o->fit = strcmp(said, "crop") == 0      ? MW_IMAGE_FIT_CROP
+             : strcmp(said, "stretch") == 0 ? MW_IMAGE_FIT_STRETCH
+             : strcmp(said, "pad") == 0     ? MW_IMAGE_FIT_PAD
+                                            : MW_IMAGE_FIT_NONE;
+    if (o->height > 0 && o->fit == MW_IMAGE_FIT_NONE && p->err->status == MW_OK)
+        config_fail(p->c, config_get(p->settings, "fit"), "\"fit\" is \"%.20s\", none of stretch, crop, pad", said);
+    if (o->fit == MW_IMAGE_FIT_CROP)
+        o->crop = (float)field_number(p->c, p->settings, "data.crop", 1);
+    if ((o->fit == MW_IMAGE_FIT_PAD || o->blend) && read_numbers(p, p->settings, "background", 3, bytes, color))
+        for (int i = 0; i < 3; i++)
+            o->background[i] = (uint8_t)color[i];
+}
+
+static void read_options(pictures *p)
+{
+    const int wanted = channels_of(p->input, &p->channels_last);
+    p->options = mw_image_defaults();
+    p->options.channels = (int)field_integer(p->c, p->settings, "data.channels", wanted != 0 ? wanted : 3);
+    p->options.channels_first = !p->channels_last;
+    read_size(p);
+    read_fit(p);
+    p->options.bytes_max = field_integer(p->c, p->settings, "data.memory", 1024) << 20;
+}
+
+/* ---- opening ---- */
+
+/* The names of the classes of `like`, which those of a second folder follow; NULL if it has none. */
+static const char **class_names(const mw_dataset *like, size_t *out_count, mw_error *err)
+{
+    const mw_classes classes = mw_dataset_classes(like, "y");
+    *out_count = classes.count;
+    const char **names = *out_count > 0 ? calloc(*out_count, sizeof *names) : NULL;
+    if (*out_count > 0 && names == NULL)
+        *err = (mw_error){.status = MW_ERROR_MEMORY, .message = "there is no memory for the names of classes"};
+    for (size_t i = 0; names != NULL && i < *out_count; i++)
+        names[i] = classes.names[i];
+    return names;
+}
+
+static mw_dataset *open_folder(const pictures *p, mw_image_options options, const char *path, const mw_dataset *like)
+{
+    const char **names = class_names(like, &options.class_count, p->err);
+    options.class_names = names;
+    mw_dataset *images = p->err->status == MW_OK ? mw_dataset_open_images(path, &options, p->err) : NULL;
+    free(names);
+    return images;
+}
+
+mw_dataset *pictures_open(pictures *p, const char *path, const mw_dataset *like)
+{
+    if (!p->is_folder)
+        read_options(p);
+    p->is_folder = true;
+    return open_folder(p, p->options, path, like);
+}
+
+/* ---- changing ---- */
+
+/* The same examples cut out at random: the folder is opened again, and dealt out as `all` was. */
+static mw_dataset *open_random(const pictures *p, const pictures_part *part, mw_image_random_crop random)
+{
+    mw_dataset *parts[2] = {NULL, NULL};
+    mw_image_options options = p->options;
+    options.fit = MW_IMAGE_FIT_RANDOM_CROP;
+    options.crop = 1.0f;
+    options.random = random;
+    mw_dataset *cut = open_folder(p, options, part->path, part->all);
+    if (cut != NULL)
+        mw_dataset_split(cut, part->counts, part->count, part->seed, parts, p->err);
+    mw_dataset_destroy(cut);
+    mw_dataset_destroy(parts[1]);
+    return parts[0];
+}
+
+/* The training part before its pictures are augmented; *out_own is to be destroyed. */
+static const mw_dataset *choose_source(pictures *p, const pictures_part *part, const config_node *augment,
+                                       mw_dataset **out_own)
+{
+    static const double shares[] = {0.001, 1}, ratios[] = {0.01, 100};
+    mw_image_random_crop random = mw_image_defaults().random;
+    double scale[2], ratio[2];
+    *out_own = NULL;
+    if (!p->is_folder || p->options.height == 0 || !read_numbers(p, augment, "scale", 2, shares, scale))
+        return part->plain;
+    random.scale_least = (float)scale[0], random.scale_most = (float)scale[1];
+    if (read_numbers(p, augment, "ratio", 2, ratios, ratio))
+        random.ratio_least = (float)ratio[0], random.ratio_most = (float)ratio[1];
+    *out_own = p->err->status == MW_OK ? open_random(p, part, random) : NULL;
+    return *out_own;
+}
+
+static mw_dataset *augment_source(pictures *p, const mw_dataset *source, const config_node *settings)
+{
+    const mw_column *x = mw_dataset_column_at(source, 0);
+    mw_augment_options change = mw_augment_defaults("x");
+    change.channels_first = x != NULL && x->shape.rank == 3 && !p->channels_last;
+    change.pad = (int)field_integer(p->c, settings, "augment.pad", 0);
+    change.shift = (int)field_integer(p->c, settings, "augment.shift", 0);
+    change.flip = (float)field_number(p->c, settings, "augment.flip", 0);
+    change.flip_vertical = (float)field_number(p->c, settings, "augment.flip_vertical", 0);
+    change.brightness = (float)field_number(p->c, settings, "augment.brightness", 0);
+    change.contrast = (float)field_number(p->c, settings, "augment.contrast", 0);
+    return p->err->status == MW_OK ? mw_dataset_augment(source, &change, p->err) : NULL;
+}
+
+mw_dataset *pictures_prepare(pictures *p, const pictures_part *part)
+{
+    const mw_column *x = mw_dataset_column_at(part->plain, 0);
+    const bool has_places = x != NULL && x->shape.rank > 1; /* to move to */
+    const config_node *settings = has_places ? field_object(p->c, p->settings, "data.augment") : NULL;
+    if (settings == NULL)
+        return mw_dataset_prefetch(part->plain, 2, p->err);
+    mw_dataset *own, *changed = NULL, *ahead = NULL;
+    const mw_dataset *source = choose_source(p, part, settings, &own);
+    if (source != NULL)
+        changed = augment_source(p, source, settings);
+    if (changed != NULL)
+        ahead = mw_dataset_prefetch(changed, 2, p->err);
+    mw_dataset_destroy(changed);
+    mw_dataset_destroy(own);
+    return ahead;
+}

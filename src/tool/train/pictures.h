@@ -1,0 +1,37 @@
+/* Pictures of a recipe: how a folder of them is read, and how they are changed while a network learns them. */
+#ifndef MW__TOOL_TRAIN_PICTURES_H
+#define MW__TOOL_TRAIN_PICTURES_H
+
+#include "tool/config.h"
+
+#include <millwright/data.h>
+#include <millwright/millwright.h>
+
+/* What is known of them, for all sets of one recipe. */
+typedef struct pictures {
+    config *c;
+    const config_node *settings; /* "data" of the recipe, or NULL */
+    const mw_port *input;        /* of the model that they are for, or NULL: they come as it takes them */
+    mw_error *err;
+    mw_image_options options;
+    bool channels_last;
+    bool is_folder; /* they were opened by pictures_open */
+} pictures;
+
+/* A folder with a folder for each class; with the classes of `like`, if there is one: the same name is the same number.
+ */
+mw_dataset *pictures_open(pictures *p, const char *path, const mw_dataset *like);
+
+/* The training part as it is learned: changed at random, in batches that are made ahead.
+ *  plain  as it is stored: part 0 of `split` (NULL: of a set that is no folder) */
+typedef struct pictures_part {
+    const mw_dataset *plain;
+    const char *path;      /* where it was opened */
+    const mw_dataset *all; /* what `plain` was dealt from */
+    const int64_t *counts; /* [count] of the parts, as mw_dataset_split had them */
+    size_t count;
+    uint64_t seed;
+} pictures_part;
+mw_dataset *pictures_prepare(pictures *p, const pictures_part *part);
+
+#endif
