@@ -86,6 +86,13 @@ MW_API mw_status mw_dataset_split(const mw_dataset *source, const int64_t *count
  *  errors   MW_ERROR_ARGUMENT */
 MW_API mw_dataset *mw_dataset_prefetch(const mw_dataset *source, int batches, mw_error *err);
 
+/** The same by several threads, each of which makes a whole batch; the bits stay the same. A function of the data set
+ *  (mw_dataset_create_callback, a map) is then called by several threads at the same time, and must be fit for it. The
+ *  sets of <millwright/data.h> are.
+ *  threads  1 to `batches`; each holds an order of the examples, 4 bytes each, and the scratch for making one
+ *  errors   MW_ERROR_ARGUMENT */
+MW_API mw_dataset *mw_dataset_prefetch_threads(const mw_dataset *source, int batches, int threads, mw_error *err);
+
 /** A data set of the same examples, in batches of one length each: an example fills the first rows of its columns, and
  *  the rest is padding. Each length belongs to the first limit that it does not exceed. A loader on this set orders an
  *  epoch as without, brings examples of one limit together, and orders the batches at random: as many batches of as

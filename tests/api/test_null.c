@@ -498,6 +498,7 @@ static void test_data_refuses_null(void)
     REFUSED(mw_dataset_map(NULL, NULL, 0, NULL, NULL, 0, &err));
     REFUSED(mw_dataset_prefetch(NULL, 1, &err));
     REFUSED(mw_dataset_bucket(NULL, NULL, NULL, 0, &err));
+    REFUSED(mw_dataset_prefetch_threads(NULL, 1, 1, &err));
     REFUSED(mw_dataset_augment(NULL, NULL, &err));
     REFUSED(mw_dataset_augment(NULL, &nothing, &err));
     REFUSED(mw_dataset_window(NULL, &(mw_window_options){0}, &err));

@@ -181,7 +181,7 @@ static void test_every_kind_serves_equal_bits_ahead_and_from_any_position(void)
         mw_error err = {0};
         mw_dataset *dataset = derived_make(kind, NULL, &err);
         for (int batches = 1; batches <= 4; batches += 3) {
-            mw_dataset *ahead = mw_dataset_prefetch(dataset, batches, &err);
+            mw_dataset *ahead = mw_dataset_prefetch_threads(dataset, batches, batches > 2 ? 2 : 1, &err);
             CHECK_OK(err);
             for (int i = 0; i < 4; i++)
                 check_positions(dataset, ahead, (i & 1) != 0, (i & 2) != 0);

@@ -1059,6 +1059,9 @@ FUNCTIONS = {
     "mw_dataset_prefetch": (POINTER(mw_dataset), [
         ("source", POINTER(mw_dataset)), ("batches", c_int), ("err", POINTER(mw_error)),
     ]),
+    "mw_dataset_prefetch_threads": (POINTER(mw_dataset), [
+        ("source", POINTER(mw_dataset)), ("batches", c_int), ("threads", c_int), ("err", POINTER(mw_error)),
+    ]),
     "mw_dataset_bucket": (POINTER(mw_dataset), [
         ("source", POINTER(mw_dataset)), ("lengths", POINTER(c_int64)), ("limits", POINTER(c_int64)),
         ("limit_count", c_size_t), ("err", POINTER(mw_error)),

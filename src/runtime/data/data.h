@@ -43,7 +43,8 @@ struct mw_dataset {
     int depth;            /* sets one on another, from 0 */
     size_t scratch_bytes; /* for making one example */
     bool is_part;         /* each rank has its own (mw_dataset_shard) */
-    int prefetch;         /* batches that a loader's thread makes ahead; 0 = none */
+    int prefetch;         /* batches that a loader's threads make ahead; 0 = none */
+    int prefetch_threads;
     const mw__length_buckets *buckets; /* `state` of this one, or of its source; NULL = whole columns */
     struct mw__class_table *classes;   /* of a file (classes.h); NULL = none */
     atomic_int references;             /* the user's, and one of each loader and each set that is made of it */

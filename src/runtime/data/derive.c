@@ -185,15 +185,24 @@ void mw__dataset_lend(mw_dataset *dataset, const mw_dataset *source)
         dataset->columns[i].data = source->columns[i].data;
 }
 
-mw_dataset *mw_dataset_prefetch(const mw_dataset *source, int batches, mw_error *err)
+static mw_status check_prefetch(const mw_dataset *source, const char *call, int batches, int threads, mw_error *err)
 {
-    MW__FLOAT_SCOPE;
-    if (mw__skips(err) || mw__dataset_check(source, __func__, err) != MW_OK)
+    MW_TRY(mw__dataset_check(source, call, err));
+    if (batches < 1 || batches > PREFETCH_MAX)
+        return mw__fail(err, MW_ERROR_ARGUMENT, "%s: %d batches ahead, not 1 to %d", call, batches, PREFETCH_MAX);
+    if (threads < 1 || threads > batches)
+        return mw__fail(
+            err, MW_ERROR_ARGUMENT,
+            "%s: %d threads; each makes a batch, so that there are at least 1 and at most as many as batches "
+            "ahead, %d",
+            call, threads, batches);
+    return MW_OK;
+}
+
+static mw_dataset *prefetch_dataset(const mw_dataset *source, const char *call, int batches, int threads, mw_error *err)
+{
+    if (mw__skips(err) || check_prefetch(source, call, batches, threads, err) != MW_OK)
         return NULL;
-    if (batches < 1 || batches > PREFETCH_MAX) {
-        mw__fail(err, MW_ERROR_ARGUMENT, "mw_dataset_prefetch: %d batches ahead, not 1 to %d", batches, PREFETCH_MAX);
-        return NULL;
-    }
     mw_dataset *dataset =
         mw__dataset_derive(&source, 1, source->columns, source->column_count, source->examples, 0, err);
     if (dataset == NULL)
@@ -201,5 +210,18 @@ mw_dataset *mw_dataset_prefetch(const mw_dataset *source, int batches, mw_error 
     mw__dataset_lend(dataset, source);
     dataset->buckets = source->buckets;
     dataset->prefetch = batches;
+    dataset->prefetch_threads = threads;
     return dataset;
+}
+
+mw_dataset *mw_dataset_prefetch(const mw_dataset *source, int batches, mw_error *err)
+{
+    MW__FLOAT_SCOPE;
+    return prefetch_dataset(source, __func__, batches, 1, err);
+}
+
+mw_dataset *mw_dataset_prefetch_threads(const mw_dataset *source, int batches, int threads, mw_error *err)
+{
+    MW__FLOAT_SCOPE;
+    return prefetch_dataset(source, __func__, batches, threads, err);
 }

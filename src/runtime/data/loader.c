@@ -58,7 +58,7 @@ static mw_status init(mw_loader *loader, const mw_loader_options *options, mw_er
     MW_TRY(mw__minibatch_maker_init(&loader->maker, options, err));
     if (ahead == 0)
         return mw__minibatch_slot_init(&loader->slot, &loader->maker, err);
-    return mw__prefetch_create(&loader->prefetch, &loader->maker, ahead, loader->batches, err);
+    return mw__prefetch_create(&loader->prefetch, &loader->maker, options, loader->batches, err);
 }
 
 mw_loader *mw_loader_create(const mw_loader_options *options, mw_error *err)

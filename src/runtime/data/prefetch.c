@@ -1,5 +1,6 @@
-/* The ring of batches between a thread and its loader. `made` and `taken` count since the last rewind; batch n lies in
- * slot n % slots. The slot of the batch that was served last stays the loader's until its next call. */
+/* The ring of batches between threads and their loader. `begun` and `taken` count since the last rewind; batch n lies
+ * in slot n % slots. Threads begin batches in their order, and each makes the whole of one. The slot of the batch that
+ * was served last stays the loader's until its next call. */
 #include "runtime/data/prefetch.h"
 #include "base/text/log.h"
 #include "base/thread/thread.h"
@@ -10,72 +11,87 @@
 typedef struct made_batch {
     mw__minibatch_slot slot;
     mw_error error; /* why it could not be made; all zero = it was */
+    bool busy;      /* a thread writes it, maybe one that was begun before a rewind */
+    bool ready;
 } made_batch;
 
+typedef struct worker {
+    mw__prefetcher *prefetch;
+    mw__minibatch_maker *maker; /* its own; that of the first is the loader's */
+    mw__minibatch_maker made;   /* of the others */
+    mw__thread *thread;         /* NULL = it did not begin */
+} worker;
+
 struct mw__prefetcher {
-    mw__minibatch_maker *maker;
+    mw__minibatch_maker *maker; /* the loader's */
+    worker *workers;            /* [worker_count] */
+    size_t worker_count;
     made_batch *ring; /* [slots] */
     size_t slots;
     int64_t batches; /* in an epoch */
 
-    mw__thread *thread;
-    bool begun; /* there is a thread */
-    bool alone; /* none is to be had: batches are made in the call */
+    bool has_begun; /* there is a thread */
+    bool alone;     /* none is to be had: batches are made in the call */
     pid_t process;
 
     pthread_mutex_t mutex; /* of all below */
     pthread_cond_t changed;
     bool stop;
-    bool running;  /* the thread may make batches */
-    bool failed;   /* it could not make the last one, and waits for a rewind */
+    bool running;  /* the threads may make batches */
+    bool failed;   /* one could not be made: none behind it is begun before a rewind */
     bool lent;     /* batch `taken` is the loader's */
     uint64_t turn; /* rewinds: what was begun before one is dropped */
-    uint64_t made, taken;
+    uint64_t begun, taken;
     mw_loader_position next;        /* to be made */
-    mw__prefetch_owner *free_owner; /* if the thread was told to free it */
+    mw__prefetch_owner *free_owner; /* if the thread `own` was told to free it */
     void *owner;
+    const worker *freeing; /* that is told so */
 };
 
-/* The prefetch whose thread this is. */
-static _Thread_local const mw__prefetcher *own;
+/* The worker whose thread this is. */
+static _Thread_local worker *own;
 
 /* ---- the thread ---- */
 
 static bool has_work(const mw__prefetcher *p)
 {
-    return p->running && !p->failed && p->next.batch < p->batches && p->made - p->taken < p->slots;
+    return p->running && !p->failed && p->next.batch < p->batches && p->begun - p->taken < p->slots &&
+           !p->ring[p->begun % p->slots].busy;
 }
 
 /* With the mutex held, but not while the batch is made. */
-static void make_next(mw__prefetcher *p)
+static void make_next(worker *w)
 {
+    mw__prefetcher *p = w->prefetch;
     const uint64_t turn = p->turn;
     const mw_loader_position position = p->next;
-    made_batch *out = &p->ring[p->made % p->slots];
+    made_batch *out = &p->ring[p->begun % p->slots];
+    p->begun++;
+    p->next.batch++;
+    out->busy = true;
     pthread_mutex_unlock(&p->mutex);
     out->error = (mw_error){0};
-    const mw_status status = mw__minibatch_make(p->maker, position, &out->slot, &out->error);
+    const mw_status status = mw__minibatch_make(w->maker, position, &out->slot, &out->error);
     pthread_mutex_lock(&p->mutex);
-    if (p->turn != turn)
-        return;
-    p->failed = status != MW_OK;
-    p->made++;
-    p->next.batch++;
+    out->busy = false;
+    out->ready = p->turn == turn;
+    p->failed = p->failed || (out->ready && status != MW_OK);
     pthread_cond_broadcast(&p->changed);
 }
 
 static void *work(void *argument)
 {
-    mw__prefetcher *p = argument;
-    own = p;
+    worker *w = argument;
+    mw__prefetcher *p = w->prefetch;
+    own = w;
     pthread_mutex_lock(&p->mutex);
     while (!p->stop) {
         if (has_work(p))
-            make_next(p);
+            make_next(w);
         else
             pthread_cond_wait(&p->changed, &p->mutex);
     }
-    mw__prefetch_owner *const free_owner = p->free_owner;
+    mw__prefetch_owner *const free_owner = p->freeing == w ? p->free_owner : NULL;
     void *const owner = p->owner;
     pthread_mutex_unlock(&p->mutex);
     own = NULL; /* the thread may be the host's, and another prefetch get the address */
@@ -87,9 +103,11 @@ static void *work(void *argument)
 static void begin_prefetch(mw__prefetcher *p)
 {
     p->process = getpid();
-    p->thread = mw__thread_start("mw prefetch", work, p);
-    p->begun = p->thread != NULL;
-    p->alone = !p->begun;
+    for (size_t i = 0; i < p->worker_count; i++) {
+        p->workers[i].thread = mw__thread_start("mw prefetch", work, &p->workers[i]);
+        p->has_begun = p->has_begun || p->workers[i].thread != NULL;
+    }
+    p->alone = !p->has_begun;
     if (p->alone)
         mw__log(MW_LOG_WARNING,
                 "loader: neither the system nor the host gives a thread, so that batches are not made ahead");
@@ -102,9 +120,11 @@ static void restart(mw__prefetcher *p, mw_loader_position position)
 {
     p->turn++;
     p->next = position;
-    p->made = p->taken = 0;
+    p->begun = p->taken = 0;
     p->failed = false;
     p->running = true;
+    for (size_t i = 0; i < p->slots; i++)
+        p->ring[i].ready = false;
     pthread_cond_broadcast(&p->changed);
 }
 
@@ -113,13 +133,14 @@ static mw_status wait_for_batch(mw__prefetcher *p, mw_loader_position position, 
     if (!p->running)
         restart(p, position);
     else if (p->lent) {
+        p->ring[p->taken % p->slots].ready = false;
         p->taken++;
         pthread_cond_broadcast(&p->changed);
     }
     p->lent = true;
-    while (p->made == p->taken)
-        pthread_cond_wait(&p->changed, &p->mutex);
     const made_batch *batch = &p->ring[p->taken % p->slots];
+    while (!batch->ready)
+        pthread_cond_wait(&p->changed, &p->mutex);
     if (batch->error.status == MW_OK) {
         *out = &batch->slot.batch;
         return MW_OK;
@@ -132,9 +153,9 @@ static mw_status wait_for_batch(mw__prefetcher *p, mw_loader_position position, 
 
 static mw_status check_thread(const mw__prefetcher *p, mw_error *err)
 {
-    if (own == p)
+    if (own != NULL && own->prefetch == p)
         return mw__fail(err, MW_ERROR_STATE, "mw_loader_next: called by the function of the loader's own data set");
-    if (p->begun && p->process != getpid())
+    if (p->has_begun && p->process != getpid())
         return mw__fail(err, MW_ERROR_STATE,
                         "mw_loader_next: this process was forked from one in which the loader's "
                         "thread had begun (mw_dataset_prefetch): make a new loader here, or fork first");
@@ -145,11 +166,11 @@ mw_status mw__prefetch_take(mw__prefetcher *prefetch, mw_loader_position positio
 {
     *out = NULL;
     MW_TRY(check_thread(prefetch, err));
-    if (!prefetch->begun && !prefetch->alone)
+    if (!prefetch->has_begun && !prefetch->alone)
         begin_prefetch(prefetch);
     if (prefetch->alone) {
         *out = &prefetch->ring[0].slot.batch;
-        return mw__minibatch_make(prefetch->maker, position, &prefetch->ring[0].slot, err);
+        return mw__minibatch_make(prefetch->workers[0].maker, position, &prefetch->ring[0].slot, err);
     }
     pthread_mutex_lock(&prefetch->mutex);
     const mw_status status = wait_for_batch(prefetch, position, out, err);
@@ -159,7 +180,7 @@ mw_status mw__prefetch_take(mw__prefetcher *prefetch, mw_loader_position positio
 
 void mw__prefetch_rewind(mw__prefetcher *prefetch)
 {
-    if (!prefetch->begun || prefetch->process != getpid())
+    if (!prefetch->has_begun || prefetch->process != getpid())
         return;
     pthread_mutex_lock(&prefetch->mutex);
     prefetch->turn++;
@@ -169,21 +190,33 @@ void mw__prefetch_rewind(mw__prefetcher *prefetch)
 
 /* ---- beginning and end ---- */
 
-mw_status mw__prefetch_create(mw__prefetcher **out, mw__minibatch_maker *maker, int ahead, int64_t batches,
+static mw_status init_workers(mw__prefetcher *p, mw__minibatch_maker *maker, const mw_loader_options *options,
                               mw_error *err)
 {
-    mw__prefetcher *p = mw__alloc(maker->allocator, 1, sizeof *p, err);
-    *out = p;
-    if (p == NULL)
+    const size_t count = (size_t)options->dataset->prefetch_threads;
+    p->workers = mw__alloc(maker->allocator, count, sizeof *p->workers, err);
+    if (p->workers == NULL)
         return MW_ERROR_MEMORY;
-    p->maker = maker;
-    p->batches = batches;
-    pthread_mutex_init(&p->mutex, NULL);
-    pthread_cond_init(&p->changed, NULL);
-    p->ring = mw__alloc(maker->allocator, (size_t)ahead + 1, sizeof *p->ring, err);
+    for (; p->worker_count < count; p->worker_count++) {
+        worker *w = &p->workers[p->worker_count];
+        const bool is_first = p->worker_count == 0;
+        w->prefetch = p;
+        w->maker = is_first ? maker : &w->made;
+        const mw_status status = is_first ? MW_OK : mw__minibatch_maker_init(&w->made, options, err);
+        if (status != MW_OK) {
+            mw__minibatch_maker_deinit(&w->made);
+            return status;
+        }
+    }
+    return MW_OK;
+}
+
+static mw_status init_ring(mw__prefetcher *p, mw__minibatch_maker *maker, size_t slots, mw_error *err)
+{
+    p->ring = mw__alloc(maker->allocator, slots, sizeof *p->ring, err);
     if (p->ring == NULL)
         return MW_ERROR_MEMORY;
-    for (p->slots = 0; p->slots < (size_t)ahead + 1; p->slots++) {
+    for (; p->slots < slots; p->slots++) {
         const mw_status status = mw__minibatch_slot_init(&p->ring[p->slots].slot, maker, err);
         if (status != MW_OK) {
             mw__minibatch_slot_deinit(&p->ring[p->slots].slot, maker);
@@ -193,24 +226,50 @@ mw_status mw__prefetch_create(mw__prefetcher **out, mw__minibatch_maker *maker, 
     return MW_OK;
 }
 
+mw_status mw__prefetch_create(mw__prefetcher **out, mw__minibatch_maker *maker, const mw_loader_options *options,
+                              int64_t batches, mw_error *err)
+{
+    mw__prefetcher *p = mw__alloc(maker->allocator, 1, sizeof *p, err);
+    *out = p;
+    if (p == NULL)
+        return MW_ERROR_MEMORY;
+    p->maker = maker;
+    p->batches = batches;
+    pthread_mutex_init(&p->mutex, NULL);
+    pthread_cond_init(&p->changed, NULL);
+    MW_TRY(init_workers(p, maker, options, err));
+    return init_ring(p, maker, (size_t)options->dataset->prefetch + 1, err);
+}
+
+/* All threads but this one. */
+static void join_workers(mw__prefetcher *p)
+{
+    for (size_t i = 0; i < p->worker_count; i++) {
+        if (&p->workers[i] == own)
+            continue;
+        mw__thread_join(p->workers[i].thread);
+        p->workers[i].thread = NULL;
+    }
+}
+
 bool mw__prefetch_stop(mw__prefetcher *prefetch, mw__prefetch_owner *free_owner, void *owner)
 {
-    if (prefetch == NULL || !prefetch->begun || prefetch->process != getpid())
+    if (prefetch == NULL || !prefetch->has_begun || prefetch->process != getpid())
         return true;
-    const bool itself = own == prefetch;
+    const bool itself = own != NULL && own->prefetch == prefetch;
     pthread_mutex_lock(&prefetch->mutex);
     prefetch->stop = true;
     if (itself) {
         prefetch->free_owner = free_owner;
         prefetch->owner = owner;
+        prefetch->freeing = own;
     }
     pthread_cond_broadcast(&prefetch->changed);
     pthread_mutex_unlock(&prefetch->mutex);
+    join_workers(prefetch);
     if (itself)
-        mw__thread_leave(prefetch->thread);
-    else
-        mw__thread_join(prefetch->thread);
-    prefetch->begun = itself;
+        mw__thread_leave(own->thread);
+    prefetch->has_begun = itself;
     return !itself;
 }
 
@@ -219,11 +278,16 @@ void mw__prefetch_free(mw__prefetcher *prefetch)
     if (prefetch == NULL)
         return;
     const mw_allocator *allocator = prefetch->maker->allocator;
-    const bool elsewhere = prefetch->begun && prefetch->process != getpid();
-    if (elsewhere)
-        mw__thread_join(prefetch->thread); /* only frees it here */
+    const bool elsewhere = prefetch->has_begun && prefetch->process != getpid();
+    for (size_t i = 0; i < prefetch->worker_count; i++) {
+        if (elsewhere)
+            mw__thread_join(prefetch->workers[i].thread); /* only frees it here */
+        if (i > 0)
+            mw__minibatch_maker_deinit(&prefetch->workers[i].made);
+    }
     for (size_t i = 0; i < prefetch->slots; i++)
         mw__minibatch_slot_deinit(&prefetch->ring[i].slot, prefetch->maker);
+    mw__free(allocator, prefetch->workers);
     mw__free(allocator, prefetch->ring);
     if (!elsewhere) { /* there the thread of the parent may hold them */
         pthread_mutex_destroy(&prefetch->mutex);

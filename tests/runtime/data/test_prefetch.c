@@ -59,11 +59,21 @@ static void reset(setting *s)
     s->caller = pthread_self();
 }
 
+/* Of each loader, at most as many as batches ahead. */
+static int thread_count = 1;
+
+static mw_dataset *prefetch(const mw_dataset *base, int ahead, mw_error *err)
+{
+    const int threads = thread_count < ahead ? thread_count : ahead;
+    return thread_count > 1 ? mw_dataset_prefetch_threads(base, ahead, threads, err)
+                            : mw_dataset_prefetch(base, ahead, err);
+}
+
 static mw_loader *open_loader(setting *s, int ahead, mw_error *err)
 {
     const mw_column column = {.name = "x", .dtype = MW_I32};
     mw_dataset *base = mw_dataset_create_callback(&column, 1, EXAMPLES, make, s, err);
-    mw_dataset *dataset = ahead > 0 ? mw_dataset_prefetch(base, ahead, err) : base;
+    mw_dataset *dataset = ahead > 0 ? prefetch(base, ahead, err) : base;
     mw_loader_options options = mw_loader_defaults(dataset, BATCH);
     options.shuffle = false;
     mw_loader *loader = mw_loader_create(&options, err);
@@ -77,6 +87,14 @@ static bool is_batch(const mw_batch *batch, int number)
 {
     return batch != NULL && ((const int32_t *)batch->feeds[0].data)[0] == number * BATCH &&
            batch->ids[0] == number * BATCH;
+}
+
+static void *ask_once(void *user)
+{
+    mw_error err = {0};
+    CHECK(is_batch(mw_loader_next(user, &err), 0));
+    CHECK_OK(err);
+    return NULL;
 }
 
 /* ---- ahead, and not too far ---- */
@@ -347,7 +365,7 @@ static void test_loaders_of_several_threads_share_one_set(void)
     mw_augment_options options = mw_augment_defaults("x");
     options.flip = 0.5f, options.brightness = 0.5f;
     mw_dataset *augmented = mw_dataset_augment(base, &options, &err);
-    mw_dataset *dataset = mw_dataset_prefetch(augmented, 2, &err);
+    mw_dataset *dataset = prefetch(augmented, 2, &err);
     pthread_t threads[THREADS];
     reader readers[THREADS];
     for (int i = 0; i < THREADS; i++) {
@@ -410,7 +428,7 @@ static void test_a_run_that_goes_on_has_the_same_augmentation(void)
     const small_data data = small_make_data();
     mw_dataset *base = small_open_data(&data, SMALL_EXAMPLES, &err);
     mw_dataset *noisy = mw_dataset_map(base, NULL, 0, add_noise, NULL, 3, &err);
-    mw_dataset *ahead = mw_dataset_prefetch(noisy, 2, &err);
+    mw_dataset *ahead = prefetch(noisy, 2, &err);
     CHECK_OK(err);
     const char *checkpoint = scratch("noisy");
     const small_snapshot plain = train(base, 0, checkpoint), whole = train(noisy, 0, checkpoint);
@@ -429,19 +447,67 @@ static void test_a_run_that_goes_on_has_the_same_augmentation(void)
     mw_dataset_destroy(base);
 }
 
+/* Batches are served in their order, whichever thread is ready first. */
+static void test_several_threads_make_batches_at_the_same_time(void)
+{
+    mw_error err = {0};
+    setting s;
+    reset(&s);
+    atomic_store(&s.hold, true);
+    const mw_column column = {.name = "x", .dtype = MW_I32};
+    mw_dataset *base = mw_dataset_create_callback(&column, 1, EXAMPLES, make, &s, &err);
+    mw_dataset *ahead = mw_dataset_prefetch_threads(base, 4, 3, &err);
+    mw_loader_options options = mw_loader_defaults(ahead, BATCH);
+    options.shuffle = false;
+    mw_loader *loader = mw_loader_create(&options, &err);
+    mw_dataset_destroy(base);
+    mw_dataset_destroy(ahead);
+    pthread_t asking;
+    REQUIRE(pthread_create(&asking, NULL, ask_once, loader) == 0);
+    wait_until_made(&s, 3);
+    CHECK_INT(atomic_load(&s.made), 3); /* three threads, each in the first example of its batch */
+    atomic_store(&s.hold, false);
+    pthread_join(asking, NULL);
+    for (int i = 1; i < BATCHES; i++)
+        CHECK(is_batch(mw_loader_next(loader, &err), i));
+    mw_loader_destroy(loader);
+    CHECK_OK(err);
+}
+
+static void test_threads_out_of_range_are_refused(void)
+{
+    static const float x[4];
+    const mw_column column = {.name = "x", .dtype = MW_F32, .data = x};
+    mw_error err = {0};
+    mw_dataset *base = mw_dataset_create(&column, 1, 4, false, &err);
+    CHECK(mw_dataset_prefetch_threads(base, 2, 3, &err) == NULL);
+    CHECK_ERROR(err, MW_ERROR_ARGUMENT, "mw_dataset_prefetch_threads: 3 threads");
+    mw_error_clear(&err);
+    CHECK(mw_dataset_prefetch_threads(base, 2, 0, &err) == NULL);
+    CHECK_ERROR(err, MW_ERROR_ARGUMENT, "0 threads");
+    mw_error_clear(&err);
+    CHECK(mw_dataset_prefetch_threads(base, 65, 2, &err) == NULL);
+    CHECK_ERROR(err, MW_ERROR_ARGUMENT, "65 batches ahead");
+    mw_dataset_destroy(base);
+}
+
 int main(void)
 {
     RUN(test_without_a_thread_batches_are_made_in_the_call); /* first: the child has no threads */
-    RUN(test_batches_are_made_ahead_by_a_thread_without_signals);
-    RUN(test_the_thread_does_not_run_into_the_next_epoch);
-    RUN(test_an_error_comes_with_its_batch_and_is_tried_again);
-    RUN(test_an_error_that_was_sought_away_is_forgotten);
-    RUN(test_random_calls_serve_what_a_plain_loader_serves);
-    RUN(test_loaders_are_destroyed_while_batches_are_made);
-    RUN(test_the_function_may_not_ask_its_own_loader);
-    RUN(test_the_function_may_destroy_its_own_loader);
-    RUN(test_a_child_of_fork_gets_an_error_and_makes_a_new_loader);
-    RUN(test_loaders_of_several_threads_share_one_set);
-    RUN(test_a_run_that_goes_on_has_the_same_augmentation);
+    for (thread_count = 1; thread_count < 4; thread_count += 2) {
+        RUN(test_batches_are_made_ahead_by_a_thread_without_signals);
+        RUN(test_the_thread_does_not_run_into_the_next_epoch);
+        RUN(test_an_error_comes_with_its_batch_and_is_tried_again);
+        RUN(test_an_error_that_was_sought_away_is_forgotten);
+        RUN(test_random_calls_serve_what_a_plain_loader_serves);
+        RUN(test_loaders_are_destroyed_while_batches_are_made);
+        RUN(test_the_function_may_not_ask_its_own_loader);
+        RUN(test_the_function_may_destroy_its_own_loader);
+        RUN(test_a_child_of_fork_gets_an_error_and_makes_a_new_loader);
+        RUN(test_loaders_of_several_threads_share_one_set);
+        RUN(test_a_run_that_goes_on_has_the_same_augmentation);
+    }
+    RUN(test_several_threads_make_batches_at_the_same_time);
+    RUN(test_threads_out_of_range_are_refused);
     return check_finish();
 }
