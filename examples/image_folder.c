@@ -1,5 +1,5 @@
-/* A folder of pictures of any size, one folder per class, learned by a small convolutional network: pictures are cut out
- * and mirrored at random, and unpacked by two threads while the network trains. At the end one epoch is timed. */
+/* A folder of pictures of any size, one folder per class, learned by a small convolutional network: pictures are cut
+ * out and mirrored at random, and unpacked by two threads while the network trains. At the end one epoch is timed. */
 #include "options.h"
 
 #include <time.h>

@@ -1,5 +1,5 @@
-/* Data sets of folders of pictures: all are unpacked once when the folder is opened, and the first of them are kept, as
- * far as bytes_max goes. The others are read again whenever they are served. */
+/* Data sets of pictures: all are unpacked once when the set is opened, and the first of them are kept, as far as
+ * bytes_max goes. The others are read again whenever they are served. */
 #include "base/memory/checked.h"
 #include "base/number/float_mode.h"
 #include "base/thread/share.h"
@@ -8,10 +8,7 @@
 #include "data/image/load.h"
 #include "runtime/data/classes.h"
 
-#include <math.h>
 #include <string.h>
-
-enum { EXTENT_MAX = 16384 };
 
 /* A set that is being opened. */
 typedef struct images {
@@ -22,7 +19,7 @@ typedef struct images {
     size_t bytes;        /* of one */
     size_t kept;         /* the first so many stay unpacked */
     uint8_t *pixels;     /* [kept, bytes] */
-    int64_t *labels;     /* [files] */
+    int64_t *labels;     /* [files]; of several labels list.targets */
     mw_status *statuses; /* [files] of unpacking them */
 } images;
 
@@ -35,102 +32,28 @@ typedef struct stored {
     const char *names[]; /* [files] below the folder */
 } stored;
 
-/* ---- options ---- */
-
-mw_image_options mw_image_defaults(void)
-{
-    return (mw_image_options){.struct_size = sizeof(mw_image_options),
-                              .channels = 3,
-                              .crop = 1.0f,
-                              .random = {0.08f, 1.0f, 3.0f / 4.0f, 4.0f / 3.0f, 0},
-                              .pixels_max = (int64_t)1 << 24,
-                              .bytes_max = (int64_t)1 << 30};
-}
-
-static mw_status refuse_option(mw_error *err, const char *why)
-{
-    return mw__fail(err, MW_ERROR_ARGUMENT, "mw_dataset_open_images: %s", why);
-}
-
-static bool is_extent(int64_t extent) { return extent >= 1 && extent <= EXTENT_MAX; }
-
-static mw_status check_size(const mw_image_options *o, mw_error *err)
-{
-    if ((o->height != 0 || o->width != 0) && (!is_extent(o->height) || !is_extent(o->width)))
-        return mw__fail(
-            err, MW_ERROR_ARGUMENT,
-            "mw_dataset_open_images: %lld x %lld pixels; each is 1 to %d, or both are 0, as the first picture",
-            (long long)o->height, (long long)o->width, EXTENT_MAX);
-    if (o->fit > MW_IMAGE_FIT_RANDOM_CROP)
-        return mw__fail(err, MW_ERROR_ARGUMENT, "mw_dataset_open_images: fit %d is none of mw_image_fit", (int)o->fit);
-    if (o->fit != MW_IMAGE_FIT_NONE && o->height == 0)
-        return refuse_option(err, "a fit wants the height and width that pictures are brought to");
-    return MW_OK;
-}
-
-/* A number of one fit is refused beside another. */
-static mw_status check_parts(const mw_image_options *o, mw_error *err)
-{
-    const mw_image_random_crop *r = &o->random, usual = mw_image_defaults().random;
-    if (!(o->crop > 0.0f && o->crop <= 1.0f) || (o->crop != 1.0f && o->fit != MW_IMAGE_FIT_CROP))
-        return mw__fail(err, MW_ERROR_ARGUMENT,
-                        "mw_dataset_open_images: crop %g; it is more than 0 and at most 1, and of MW_IMAGE_FIT_CROP",
-                        (double)o->crop);
-    if (!(r->scale_least > 0.0f && r->scale_least <= r->scale_most && r->scale_most <= 1.0f))
-        return mw__fail(err, MW_ERROR_ARGUMENT,
-                        "mw_dataset_open_images: scale %g to %g of random crops; it lies in 0 to 1, without 0",
-                        (double)r->scale_least, (double)r->scale_most);
-    if (!(r->ratio_least >= 0.01f && r->ratio_least <= r->ratio_most && r->ratio_most <= 100.0f))
-        return mw__fail(err, MW_ERROR_ARGUMENT,
-                        "mw_dataset_open_images: ratio %g to %g of random crops; it lies in 0.01 to 100",
-                        (double)r->ratio_least, (double)r->ratio_most);
-    const bool is_usual = r->scale_least == usual.scale_least && r->scale_most == usual.scale_most &&
-                          r->ratio_least == usual.ratio_least && r->ratio_most == usual.ratio_most && r->seed == 0;
-    if (o->fit != MW_IMAGE_FIT_RANDOM_CROP && !is_usual)
-        return refuse_option(err, "random crops have numbers, and the fit is not MW_IMAGE_FIT_RANDOM_CROP");
-    return MW_OK;
-}
-
-static mw_status check_bounds(const mw_image_options *o, mw_error *err)
-{
-    if (o->pixels_max < 1 || o->pixels_max > (int64_t)1 << 28 || o->bytes_max < 0)
-        return mw__fail(err, MW_ERROR_ARGUMENT,
-                        "mw_dataset_open_images: at most %lld pixels and %lld bytes; the one is 1 to 2^28, the other "
-                        "not negative",
-                        (long long)o->pixels_max, (long long)o->bytes_max);
-    if (o->threads < 0 || o->threads > 64)
-        return mw__fail(err, MW_ERROR_ARGUMENT,
-                        "mw_dataset_open_images: %d threads, not 0 to 64 (0 = one for each processor)", o->threads);
-    return MW_OK;
-}
-
-static mw_status check_options(const char *folder, const mw_image_options *o, mw_error *err)
-{
-    if (folder == NULL || o == NULL || o->struct_size != sizeof *o)
-        return refuse_option(err, folder == NULL ? "no folder" : "options must come from mw_image_defaults");
-    if (o->channels != 1 && o->channels != 3)
-        return mw__fail(err, MW_ERROR_ARGUMENT, "mw_dataset_open_images: %d channels, not 1 or 3", o->channels);
-    if (o->class_count > 0 && o->class_names == NULL)
-        return mw__fail(err, MW_ERROR_ARGUMENT, "mw_dataset_open_images: class_names is NULL, class_count %zu",
-                        o->class_count);
-    MW_TRY(check_size(o, err));
-    MW_TRY(check_parts(o, err));
-    return check_bounds(o, err);
-}
-
 /* ---- unpacking ---- */
 
-/* The first picture says how large all are. */
+/* A picture, but not what it is read with or by. */
+static bool is_broken(mw_status status) { return status == MW_ERROR_FORMAT || status == MW_ERROR_FILE; }
+
+/* The first picture says how large all are; the first that can be read, if others are left out. */
 static mw_status find_size(images *set, mw_error *err)
 {
     mw_image_options *o = &set->options;
-    mw__image first;
-    if (o->height == 0) {
-        MW_TRY(mw__image_open(o, set->folder, set->list.files[0].name, &first, err));
-        mw__free(set->allocator, first.pixels);
-        o->height = first.height;
-        o->width = first.width;
+    for (size_t i = 0; o->height == 0 && i < set->list.file_count; i++) {
+        mw_error why = {0};
+        mw__image first;
+        const mw_status status = mw__image_open(o, set->folder, set->list.files[i].name, &first, &why);
+        if (status == MW_OK) {
+            mw__free(set->allocator, first.pixels);
+            o->height = first.height;
+            o->width = first.width;
+        } else if (o->broken != MW_IMAGE_BROKEN_SKIP || !is_broken(status))
+            return mw__fail(err, status, "%s", why.message);
     }
+    if (o->height == 0) /* none can be read, of which unpacking tells */
+        o->height = o->width = 1;
     set->bytes = mw__image_bytes(o);
     return MW_OK;
 }
@@ -139,7 +62,7 @@ static mw_status find_size(images *set, mw_error *err)
 static size_t count_kept(const images *set)
 {
     const size_t room = (size_t)set->options.bytes_max / set->bytes, files = set->list.file_count;
-    if (set->options.fit == MW_IMAGE_FIT_RANDOM_CROP)
+    if (set->options.fit == MW_IMAGE_FIT_RANDOM_CROP || set->options.broken == MW_IMAGE_BROKEN_LATE)
         return 0;
     return room < files ? room : files;
 }
@@ -164,21 +87,89 @@ static void unpack_part(void *user, size_t part)
     set->statuses[part] = unpack(set, part, NULL);
 }
 
-static mw_status unpack_all(images *set, mw_error *err)
+static mw_status allocate_set(images *set, mw_error *err)
 {
     const size_t files = set->list.file_count;
     set->kept = count_kept(set);
     set->pixels = mw__alloc(set->allocator, set->kept, set->bytes, err);
     set->labels = mw__alloc(set->allocator, files, sizeof *set->labels, err);
     set->statuses = mw__alloc(set->allocator, files, sizeof *set->statuses, err);
-    if (set->pixels == NULL || set->labels == NULL || set->statuses == NULL)
-        return MW_ERROR_MEMORY;
-    mw__share(set->options.threads, files, unpack_part, set);
-    for (size_t i = 0; i < files; i++) {
-        set->labels[i] = (int64_t)set->list.files[i].label;
-        if (set->statuses[i] != MW_OK)
-            MW_TRY(unpack(set, i, err)); /* again, to hear why */
+    return set->pixels != NULL && set->labels != NULL && set->statuses != NULL ? MW_OK : MW_ERROR_MEMORY;
+}
+
+static void tell_broken(const images *set, size_t index, const mw_error *why)
+{
+    const mw_image_options *o = &set->options;
+    if (o->on_broken == NULL)
+        return;
+    const mw__callback outer = mw__callback_begin("function that is told of broken pictures", MW__LENT_NEVER);
+    o->on_broken(o->user, set->list.files[index].name, why->message);
+    mw__callback_end(outer);
+}
+
+/* Tells of all that are broken; the first is the error of a set that refuses them. */
+static mw_status judge(images *set, size_t *out_broken, mw_error *err)
+{
+    mw_error first = {0};
+    *out_broken = 0;
+    for (size_t i = 0; i < set->list.file_count; i++) {
+        mw_error why = {0};
+        if (set->statuses[i] == MW_OK)
+            continue;
+        set->statuses[i] = unpack(set, i, &why); /* again, to hear why */
+        if (set->statuses[i] == MW_OK)
+            continue;
+        if (!is_broken(set->statuses[i]))
+            return mw__fail(err, why.status, "%s", why.message);
+        tell_broken(set, i, &why);
+        if ((*out_broken)++ == 0)
+            first = why;
     }
+    if (*out_broken == 0 || set->options.broken == MW_IMAGE_BROKEN_SKIP)
+        return MW_OK;
+    if (*out_broken == 1)
+        return mw__fail(err, first.status, "%s", first.message);
+    return mw__fail(err, first.status, "%.400s; %zu more of %zu are broken", first.message, *out_broken - 1,
+                    set->list.file_count);
+}
+
+/* What follows a broken picture takes its place. */
+static mw_status leave_out(images *set, mw_error *err)
+{
+    mw__image_folder *list = &set->list;
+    const size_t labels = list->class_count;
+    size_t good = 0, kept = 0;
+    for (size_t i = 0; i < list->file_count; i++) {
+        if (set->statuses[i] != MW_OK)
+            continue;
+        list->files[good] = list->files[i];
+        if (list->targets != NULL)
+            memmove(list->targets + good * labels, list->targets + i * labels, labels * sizeof *list->targets);
+        if (i < set->kept)
+            memmove(set->pixels + kept++ * set->bytes, set->pixels + i * set->bytes, set->bytes);
+        good++;
+    }
+    set->kept = kept;
+    if (good == 0)
+        return mw__fail(err, MW_ERROR_FORMAT, "\"%.300s\": none of its %zu pictures can be read", set->folder,
+                        list->file_count);
+    list->file_count = good;
+    return MW_OK;
+}
+
+static mw_status unpack_all(images *set, mw_error *err)
+{
+    size_t broken = 0;
+    MW_TRY(find_size(set, err));
+    MW_TRY(allocate_set(set, err));
+    if (set->options.broken != MW_IMAGE_BROKEN_LATE) {
+        mw__share(set->options.threads, set->list.file_count, unpack_part, set);
+        MW_TRY(judge(set, &broken, err));
+    }
+    if (broken > 0)
+        MW_TRY(leave_out(set, err));
+    for (size_t i = 0; i < set->list.file_count; i++)
+        set->labels[i] = (int64_t)set->list.files[i].label;
     return MW_OK;
 }
 
@@ -206,6 +197,15 @@ static mw_status take_class_names(images *set, mw_error *err)
     return MW_OK;
 }
 
+static mw_status list_pictures(images *set, mw_error *err)
+{
+    const mw_image_options *o = &set->options;
+    if (o->table.path != NULL)
+        return mw__image_table_list(&set->list, set->allocator, &o->table, o->class_names, o->class_count, err);
+    MW_TRY(mw__image_folder_list(&set->list, set->allocator, set->folder, err));
+    return o->class_count > 0 ? take_class_names(set, err) : MW_OK;
+}
+
 /* ---- serving ---- */
 
 static mw_status make_picture(const mw_dataset *dataset, mw__example_place at, void *const *out, char *scratch,
@@ -214,7 +214,7 @@ static mw_status make_picture(const mw_dataset *dataset, mw__example_place at, v
     const stored *s = dataset->state;
     const size_t bytes = dataset->example_bytes[0], index = (size_t)at.example;
     (void)scratch;
-    memcpy(out[1], (const int64_t *)dataset->owned[1] + index, sizeof(int64_t));
+    memcpy(out[1], (const char *)dataset->owned[1] + index * dataset->example_bytes[1], dataset->example_bytes[1]);
     if (index < s->kept) {
         memcpy(out[0], (const uint8_t *)dataset->owned[0] + index * bytes, bytes);
         return MW_OK;
@@ -242,7 +242,10 @@ static stored *store_names(const images *set, mw_error *err)
         return NULL;
     char *at = (char *)s + fixed;
     s->options = set->options;
-    s->options.class_names = NULL; /* the caller's */
+    s->options.class_names = NULL; /* the caller's, as are these */
+    s->options.table = (mw_image_table){0};
+    s->options.on_broken = NULL;
+    s->options.user = NULL;
     s->key = mw__data_seed(set->options.random.seed, UINT64_MAX, UINT64_MAX);
     s->kept = set->kept;
     s->folder = put_string(&at, set->folder);
@@ -266,9 +269,12 @@ static mw_status keep_classes(const images *set, mw_dataset *dataset, mw_error *
 static mw_status fill_dataset(images *set, mw_dataset *dataset, mw_error *err)
 {
     dataset->owned[0] = set->pixels;
-    dataset->owned[1] = set->labels;
+    dataset->owned[1] = set->list.targets != NULL ? (void *)set->list.targets : set->labels;
     set->pixels = NULL;
-    set->labels = NULL;
+    if (set->list.targets != NULL)
+        set->list.targets = NULL;
+    else
+        set->labels = NULL;
     if (set->kept == set->list.file_count) {
         for (size_t i = 0; i < 2; i++)
             dataset->columns[i].data = dataset->owned[i];
@@ -286,13 +292,16 @@ static mw_dataset *make_dataset(images *set, mw_error *err)
     const mw_image_options *o = &set->options;
     const mw_shape gray = MW_SHAPE(o->height, o->width), last = MW_SHAPE(o->height, o->width, 3),
                    first = MW_SHAPE(3, o->height, o->width);
+    const bool several = set->list.targets != NULL;
     const mw_column columns[] = {{.name = "x",
                                   .dtype = MW_U8,
                                   .shape = o->channels == 1    ? gray
                                            : o->channels_first ? first
                                                                : last,
                                   .scale = 1.0f / 255.0f},
-                                 {.name = "y", .dtype = MW_I64}};
+                                 {.name = "y",
+                                  .dtype = several ? MW_F32 : MW_I64,
+                                  .shape = several ? MW_SHAPE((int64_t)set->list.class_count) : (mw_shape){0}}};
     mw_dataset *dataset = mw__dataset_create(set->allocator, columns, 2, (int64_t)set->list.file_count, err);
     if (dataset != NULL && fill_dataset(set, dataset, err) != MW_OK) {
         mw_dataset_destroy(dataset);
@@ -303,11 +312,9 @@ static mw_dataset *make_dataset(images *set, mw_error *err)
 
 static mw_dataset *open_images(images *set, mw_error *err)
 {
-    if (mw__image_folder_list(&set->list, set->allocator, set->folder, err) != MW_OK)
+    if (list_pictures(set, err) != MW_OK)
         return NULL;
-    if (set->options.class_count > 0 && take_class_names(set, err) != MW_OK)
-        return NULL;
-    if (find_size(set, err) != MW_OK || unpack_all(set, err) != MW_OK)
+    if (unpack_all(set, err) != MW_OK)
         return NULL;
     return make_dataset(set, err);
 }
@@ -315,7 +322,7 @@ static mw_dataset *open_images(images *set, mw_error *err)
 mw_dataset *mw_dataset_open_images(const char *folder, const mw_image_options *options, mw_error *err)
 {
     MW__FLOAT_SCOPE;
-    if (mw__skips(err) || check_options(folder, options, err) != MW_OK)
+    if (mw__skips(err) || mw__image_check_options(folder, options, err) != MW_OK)
         return NULL;
     images set = {.allocator = mw__allocator_or_default(options->allocator), .folder = folder, .options = *options};
     set.options.allocator = set.allocator;

@@ -20,6 +20,7 @@ typedef struct field_row {
 #define FITTED      "in data of a table that a network is trained on, with \"normalize\""
 #define PICTURES    "for pictures"
 #define FOLDERS     "for folders of pictures"
+#define LISTED      "for folders of pictures with a \"table\""
 #define SIZED       "for folders of pictures with a \"size\""
 #define CHECKPOINTS "with \"run\" or \"checkpoint\""
 
@@ -71,6 +72,12 @@ static const field_row rows[] = {
     {"data.crop", FIELD_NUMBER, 0.01, 1, .when = SIZED " and \"fit\": \"crop\""},
     {"data.blend", FIELD_BOOL, .when = FOLDERS},
     {"data.background", FIELD_OBJECT, .when = "with \"fit\": \"pad\" or \"blend\""},
+    {"data.table", FIELD_TEXT, .when = FOLDERS},
+    {"data.name", FIELD_TEXT, .when = LISTED},
+    {"data.label", FIELD_TEXT, .when = LISTED},
+    {"data.label_separator", FIELD_TEXT, .when = LISTED},
+    {"data.test_table", FIELD_TEXT, .when = LISTED " and a test set"},
+    {"data.broken", FIELD_TEXT, .choices = "refuse, skip, late", .when = FOLDERS},
     {"data.memory", FIELD_INTEGER, 0, 1 << 20, .when = FOLDERS},
     {"data.validation", FIELD_NUMBER, 0, 0.9, .when = NULL},
     {"data.test", FIELD_TEXT, .when = NULL},

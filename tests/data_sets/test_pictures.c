@@ -232,20 +232,232 @@ static void test_exif_that_lies_turns_nothing(void)
     free(bytes);
 }
 
-static void test_fits_survive_failing_allocations(void)
+/* ---- tables ---- */
+
+/* A copy of a picture of the tests. */
+static void copy_picture(const char *from, const char *to)
+{
+    char path[200];
+    size_t size;
+    snprintf(path, sizeof path, "data/pictures/%s", from);
+    unsigned char *bytes = get_file(path, &size);
+    REQUIRE(bytes != NULL);
+    put_file(scratch(to), bytes, size);
+    free(bytes);
+}
+
+static void make_folder(void)
+{
+    mkdir(scratch("set"), 0777);
+    mkdir(scratch("set/deep"), 0777);
+    copy_picture("a/wide.png", "set/1.png");
+    copy_picture("b/plain.jpg", "set/deep/2.jpg");
+    copy_picture("b/lossy.webp", "set/3");
+}
+
+static mw_image_options table_options(const char *text, char label_separator)
+{
+    mw_image_options options = options_of("crop");
+    put_file(scratch("list.csv"), text, strlen(text));
+    options.table.path = scratch("list.csv");
+    options.table.label_separator = label_separator;
+    return options;
+}
+
+static void test_a_table_says_names_and_labels(void)
 {
     NEEDS_LIBRARIES;
+    make_folder();
+    mw_error err = {0};
+    mw_image_options options = table_options("id,label,name\n7,dog,3\n8,cat,deep/2.jpg\n9,dog,1.png\n9,ant,3\n", 0);
+    mw_dataset *dataset = mw_dataset_open_images(scratch("set"), &options, &err);
+    CHECK_OK(err);
+    REQUIRE(dataset != NULL);
+    const int64_t *y = mw_dataset_column_at(dataset, 1)->data;
+    const uint8_t *x = mw_dataset_column_at(dataset, 0)->data;
+    CHECK_INT(mw_dataset_examples(dataset), 4);
+    CHECK_STR(mw_dataset_classes(dataset, "y").names[1], "cat");
+    CHECK(y[0] == 2 && y[1] == 1 && y[2] == 2 && y[3] == 0);
+    CHECK(memcmp(x, x + 3 * W * H * 3, W * H * 3) == 0 && memcmp(x, x + W * H * 3, W * H * 3) != 0);
+    mw_dataset_destroy(dataset);
+}
+
+static void test_a_table_may_give_several_labels(void)
+{
+    NEEDS_LIBRARIES;
+    make_folder();
+    static const float wanted[3][3] = {{1, 0, 1}, {0, 0, 0}, {0, 1, 0}}; /* a sea, snow, sun */
+    for (int64_t bytes_max = 0; bytes_max <= 1 << 20; bytes_max += 1 << 20) {
+        mw_error err = {0};
+        mw_image_options options = table_options("file;tags\n1.png;sun| a sea\n3;|\ndeep/2.jpg;\"snow|snow\"\n", '|');
+        options.bytes_max = bytes_max;
+        options.table.separator = ';';
+        options.table.name = "file";
+        options.table.label = "tags";
+        mw_dataset *dataset = mw_dataset_open_images(scratch("set"), &options, &err);
+        CHECK_OK(err);
+        mw_loader *loader = load_one_by_one(dataset, 0, &err);
+        for (int i = 0; i < 3; i++) {
+            const mw_batch *batch = mw_loader_next(loader, &err);
+            REQUIRE(batch != NULL);
+            CHECK_INT(batch->feeds[1].count, 3);
+            CHECK(memcmp(batch->feeds[1].data, wanted[i], sizeof wanted[i]) == 0);
+        }
+        mw_loader_destroy(loader);
+        mw_dataset_destroy(dataset);
+    }
+}
+
+static void expect_no_set(const mw_image_options *options, mw_status status, const char *part)
+{
+    mw_error err = {0};
+    CHECK(mw_dataset_open_images(scratch("set"), options, &err) == NULL);
+    CHECK_ERROR(err, status, part);
+}
+
+static void test_tables_that_do_not_fit_are_refused(void)
+{
+    NEEDS_LIBRARIES;
+    make_folder();
+    static const struct {
+        const char *text;
+        char separator;
+        mw_status status;
+        const char *part;
+    } rows[] = {
+        {"name,label\n1.png,a\nnone.png,b\n", 0, MW_ERROR_FILE, "none.png"},
+        {"name,label\n../list.csv,a\n", 0, MW_ERROR_FILE, "list.csv"},
+        {"name,label\n/etc/passwd,a\n", 0, MW_ERROR_FILE, "passwd"},
+        {"name,label\n1.png\n", 0, MW_ERROR_FORMAT, "line 2"},
+        {"name,kind\n1.png,a\n", 0, MW_ERROR_ARGUMENT, "no field \"label\""},
+        {"name,label\n1.png,|\n", '|', MW_ERROR_FORMAT, "has no label in any row"},
+        {"name,label\n1.png,a\n", ',', MW_ERROR_ARGUMENT, "label_separator 0x2c"},
+        {"name,label\n1.png,a\n", 'x', MW_ERROR_ARGUMENT, "label_separator 0x78"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        const mw_image_options options = table_options(rows[i].text, rows[i].separator);
+        expect_no_set(&options, rows[i].status, rows[i].part);
+    }
+    static const char *const known[] = {"cat", "dog"};
+    mw_image_options options = table_options("name,label\n1.png,dog|bird\n", '|');
+    options.class_names = known;
+    options.class_count = 2;
+    expect_no_set(&options, MW_ERROR_FORMAT, "label \"bird\" is none of the 2 class_names");
+    options = options_of("crop");
+    options.table.label_separator = '|';
+    expect_no_set(&options, MW_ERROR_ARGUMENT, "there is none");
+}
+
+/* ---- broken pictures ---- */
+
+typedef struct told {
+    char names[200];
+    int count;
+} told;
+
+static void note_broken(void *user, const char *name, const char *reason)
+{
+    told *t = user;
+    const size_t length = strlen(t->names);
+    snprintf(t->names + length, sizeof t->names - length, "%s ", name);
+    CHECK(strstr(reason, name) != NULL);
+    t->count++;
+}
+
+static const char broken_table[] = "name,label\ncut.png,a|b\n1.png,a\nnone.png,b\ndeep/2.jpg,b|c\ntext.jpg,a\n3,c\n";
+
+static mw_image_options broken_options(told *t)
+{
+    make_folder();
+    size_t size;
+    unsigned char *bytes = get_file("data/pictures/a/wide.png", &size);
+    put_file(scratch("set/cut.png"), bytes, size / 2);
+    put_file(scratch("set/text.jpg"), "no picture", 10);
+    free(bytes);
+    mw_image_options options = table_options(broken_table, '|');
+    *t = (told){{0}, 0};
+    options.on_broken = note_broken;
+    options.user = t;
+    return options;
+}
+
+static void test_broken_pictures_are_all_named_and_refused(void)
+{
+    NEEDS_LIBRARIES;
+    told t;
+    const mw_image_options options = broken_options(&t);
+    expect_no_set(&options, MW_ERROR_FORMAT,
+                  "cut.png\" is no PNG that can be read: it ends too early; 2 more of 6 are");
+    CHECK_INT(t.count, 3);
+    CHECK_STR(t.names, "cut.png none.png text.jpg ");
+}
+
+static void test_broken_pictures_are_left_out(void)
+{
+    NEEDS_LIBRARIES;
+    static const float wanted[3][3] = {{1, 0, 0}, {0, 1, 1}, {0, 0, 1}};
+    told t;
+    mw_image_options options = broken_options(&t), good = table_options("name,label\n1.png,a\ndeep/2.jpg,b\n3,c\n", 0);
+    mw_error err = {0};
+    mw_dataset *whole = mw_dataset_open_images(scratch("set"), &good, &err);
+    for (int kept = 0; kept <= 6; kept++) {
+        options = broken_options(&t);
+        options.broken = MW_IMAGE_BROKEN_SKIP;
+        options.bytes_max = kept * W * H * 3;
+        mw_dataset *dataset = mw_dataset_open_images(scratch("set"), &options, &err);
+        CHECK_OK(err);
+        CHECK_STR(t.names, "cut.png none.png text.jpg ");
+        CHECK_INT(mw_dataset_examples(dataset), 3);
+        mw_loader *loader = load_one_by_one(dataset, 0, &err);
+        for (int i = 0; i < 3; i++) {
+            const mw_batch *batch = mw_loader_next(loader, &err);
+            REQUIRE(batch != NULL);
+            const uint8_t *x = mw_dataset_column_at(whole, 0)->data;
+            CHECK(memcmp(batch->feeds[0].data, x + i * W * H * 3, W * H * 3) == 0);
+            CHECK(memcmp(batch->feeds[1].data, wanted[i], sizeof wanted[i]) == 0);
+        }
+        mw_loader_destroy(loader);
+        mw_dataset_destroy(dataset);
+    }
+    mw_dataset_destroy(whole);
+    put_file(scratch("list.csv"), "name,label\ncut.png,a\n", strlen("name,label\ncut.png,a\n"));
+    expect_no_set(&options, MW_ERROR_FORMAT, "none of its 1 pictures can be read");
+}
+
+static void test_a_picture_that_breaks_later_is_an_error_of_its_batch(void)
+{
+    NEEDS_LIBRARIES;
+    told t;
+    mw_image_options options = broken_options(&t);
+    options.broken = MW_IMAGE_BROKEN_LATE;
+    expect_no_set(&options, MW_ERROR_ARGUMENT, "on_broken");
+    options.on_broken = NULL;
+    mw_error err = {0};
+    mw_dataset *dataset = mw_dataset_open_images(scratch("set"), &options, &err);
+    mw_loader *loader = load_one_by_one(dataset, 0, &err);
+    CHECK_OK(err);
+    CHECK(mw_loader_next(loader, &err) == NULL);
+    CHECK_ERROR(err, MW_ERROR_FORMAT, "cut.png");
+    mw_error_clear(&err);
+    mw_loader_seek(loader, (mw_loader_position){.batch = 1}, &err);
+    CHECK(mw_loader_next(loader, &err) != NULL);
+    CHECK_OK(err);
+    mw_loader_destroy(loader);
+    mw_dataset_destroy(dataset);
+}
+
+static void survive_with(mw_image_options options, const char *folder)
+{
     bool finished = false;
     for (long n = 0; !finished && n < 20000; n++) {
         failing_allocator failing = {.fail_at = n};
         const mw_allocator allocator = failing_allocator_of(&failing);
         mw_error err = {0};
-        mw_image_options options = options_of("blend");
         options.allocator = &allocator;
         options.channels_first = true;
         options.threads = 1;
         options.bytes_max = 1000;
-        mw_dataset *dataset = mw_dataset_open_images("data/pictures", &options, &err);
+        mw_dataset *dataset = mw_dataset_open_images(folder, &options, &err);
         finished = dataset != NULL && !failing.failed;
         CHECK((dataset != NULL) == (err.status == MW_OK));
         CHECK(dataset != NULL || err.status == MW_ERROR_MEMORY);
@@ -253,6 +465,18 @@ static void test_fits_survive_failing_allocations(void)
         CHECK_INT(failing.live, 0);
     }
     CHECK(finished);
+}
+
+static void test_fits_survive_failing_allocations(void)
+{
+    NEEDS_LIBRARIES;
+    told t;
+    survive_with(options_of("blend"), "data/pictures");
+    mw_image_options options = broken_options(&t);
+    options.broken = MW_IMAGE_BROKEN_SKIP;
+    options.on_broken = NULL;
+    survive_with(options, scratch("set"));
+    folder_empty(scratch("set"));
 }
 
 int main(void)
@@ -263,6 +487,12 @@ int main(void)
     RUN(test_sizes_without_a_fit_are_refused_with_the_cure);
     RUN(test_fits_out_of_range_are_refused);
     RUN(test_exif_that_lies_turns_nothing);
+    RUN(test_a_table_says_names_and_labels);
+    RUN(test_a_table_may_give_several_labels);
+    RUN(test_tables_that_do_not_fit_are_refused);
+    RUN(test_broken_pictures_are_all_named_and_refused);
+    RUN(test_broken_pictures_are_left_out);
+    RUN(test_a_picture_that_breaks_later_is_an_error_of_its_batch);
     RUN(test_fits_survive_failing_allocations);
     return check_finish();
 }

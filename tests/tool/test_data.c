@@ -263,6 +263,43 @@ static void test_pictures_of_any_size_are_trained(void)
     }
 }
 
+/* Names and labels from a table: one label, or several; broken pictures are named. */
+static void test_pictures_of_a_table_are_trained(void)
+{
+    folder_put("one.csv", "name,label\na/wide.png,x\na/high.png,y\na/tiny.png,x\nb/plain.jpg,y\nb/lossy.webp,x\n"
+                          "a/same.png,y\nmake.py,x\n");
+    folder_put("several.csv", "file,tags\na/wide.png,sun|sea\na/high.png,|\na/tiny.png,sea\nb/plain.jpg,sun\n");
+    static const struct {
+        const char *loss, *settings, *said;
+        int code;
+    } rows[] = {
+        {"cross_entropy", "\"table\": \"one.csv\", \"broken\": \"skip\"", "make.py\" is neither PNG", 0},
+        {"cross_entropy", "\"table\": \"one.csv\"", "make.py\" is neither PNG", 1},
+        {"cross_entropy", "\"table\": \"one.csv\", \"broken\": \"never\"", "none of refuse, skip, late", 2},
+        {"cross_entropy", "\"name\": \"file\"", "\"name\" has no effect", 2},
+        {"cross_entropy",
+         "\"table\": \"several.csv\", \"name\": \"file\", \"label\": \"tags\", \"label_separator\": \"|\"",
+         "several labels of a picture want", 2},
+        {"binary_cross_entropy",
+         "\"table\": \"several.csv\", \"name\": \"file\", \"label\": \"tags\", \"label_separator\": \"|\"", "", 0},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        char recipe[500];
+        snprintf(recipe, sizeof recipe,
+                 "{\"loss\": \"%s\", \"epochs\": 2, \"batch\": 2, \"network\": [{\"conv\": 2}, \"relu\", {\"dense\": "
+                 "\"classes\"}],"
+                 " \"data\": {\"size\": 8, \"validation\": 0, %s}}",
+                 rows[i].loss, rows[i].settings);
+        folder_put("listed.json", recipe);
+        shell_result r = MW("train", "listed.json", "--data", MW_TESTS_DIR "/data/pictures", "-q");
+        if (strstr(r.errs, "built without") != NULL)
+            SKIP("built without libpng, libjpeg or libwebp");
+        check_note(r.code == rows[i].code && strstr(r.errs, rows[i].said) != NULL, __FILE__, __LINE__, "%s: %d, %s",
+                   rows[i].settings, r.code, r.errs);
+        shell_free(&r);
+    }
+}
+
 /* ---- what is refused ---- */
 
 static void put_labels(int64_t label)
@@ -392,6 +429,7 @@ int main(void)
     RUN(test_a_model_for_gray_pictures_is_tuned_on_them);
     RUN(test_pictures_on_their_side_are_fitted);
     RUN(test_pictures_of_any_size_are_trained);
+    RUN(test_pictures_of_a_table_are_trained);
     RUN(test_labels_that_are_too_large_are_refused_by_example);
     RUN(test_what_is_wrong_with_a_table_names_file_and_line);
     RUN(test_settings_of_data_are_refused_with_their_place);

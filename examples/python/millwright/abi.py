@@ -133,6 +133,12 @@ class mw_image_fit(IntEnum):
     MW_IMAGE_FIT_RANDOM_CROP = 4
 
 
+class mw_image_broken(IntEnum):
+    MW_IMAGE_BROKEN_REFUSE = 0
+    MW_IMAGE_BROKEN_SKIP = 1
+    MW_IMAGE_BROKEN_LATE = 2
+
+
 class mw_weights_outcome(IntEnum):
     MW_WEIGHTS_TAKEN = 0
     MW_WEIGHTS_MISSING = 1
@@ -366,6 +372,7 @@ mw_table_column = _struct("mw_table_column")
 mw_table_options = _struct("mw_table_options")
 mw_tensor_column = _struct("mw_tensor_column")
 mw_image_random_crop = _struct("mw_image_random_crop")
+mw_image_table = _struct("mw_image_table")
 mw_image_options = _struct("mw_image_options")
 mw_map_example = _struct("mw_map_example")
 mw_augment_options = _struct("mw_augment_options")
@@ -469,6 +476,7 @@ mw_custom_vjp_rule = CFUNCTYPE(c_int, POINTER(mw_custom_vjp_call), POINTER(POINT
 mw_vmap_function = CFUNCTYPE(c_int, c_void_p, POINTER(mw_graph), POINTER(POINTER(mw_tensor)), POINTER(POINTER(mw_tensor)), POINTER(mw_error))
 mw_schedule_function = CFUNCTYPE(c_double, c_void_p, c_int64, c_int64)
 mw_dataset_function = CFUNCTYPE(c_int, c_void_p, c_int64, c_size_t, c_void_p, POINTER(mw_error))
+mw_image_broken_function = CFUNCTYPE(None, c_void_p, c_char_p, c_char_p)
 mw_map_function = CFUNCTYPE(c_int, c_void_p, POINTER(mw_map_example), POINTER(mw_error))
 mw_weights_name = CFUNCTYPE(c_void_p, c_void_p, c_char_p)
 mw_weights_report = CFUNCTYPE(None, c_void_p, POINTER(mw_weights_choice))
@@ -557,11 +565,17 @@ mw_image_random_crop._fields_ = [
     ("scale_least", c_float), ("scale_most", c_float), ("ratio_least", c_float), ("ratio_most", c_float),
     ("seed", c_uint64),
 ]
+mw_image_table._fields_ = [
+    ("path", c_char_p), ("name", c_char_p), ("label", c_char_p), ("separator", c_char),
+    ("label_separator", c_char),
+]
 mw_image_options._fields_ = [
     ("struct_size", c_size_t), ("channels", c_int), ("channels_first", c_bool), ("height", c_int64),
     ("width", c_int64), ("fit", c_int), ("crop", c_float), ("random", mw_image_random_crop), ("blend", c_bool),
-    ("background", c_uint8 * 3), ("threads", c_int), ("pixels_max", c_int64), ("bytes_max", c_int64),
-    ("class_names", POINTER(c_char_p)), ("class_count", c_size_t), ("allocator", POINTER(mw_allocator)),
+    ("background", c_uint8 * 3), ("table", mw_image_table), ("broken", c_int),
+    ("on_broken", mw_image_broken_function), ("user", c_void_p), ("threads", c_int), ("pixels_max", c_int64),
+    ("bytes_max", c_int64), ("class_names", POINTER(c_char_p)), ("class_count", c_size_t),
+    ("allocator", POINTER(mw_allocator)),
 ]
 mw_map_example._fields_ = [
     ("epoch", c_int64), ("example", c_int64), ("seed", c_uint64), ("in", POINTER(c_void_p)),

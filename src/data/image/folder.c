@@ -127,5 +127,6 @@ void mw__image_folder_deinit(mw__image_folder *folder)
 {
     mw__free(folder->arena.allocator, folder->classes);
     mw__free(folder->arena.allocator, folder->files);
+    mw__free(folder->arena.allocator, folder->targets);
     mw__arena_deinit(&folder->arena);
 }

@@ -6,6 +6,9 @@
 
 #include <millwright/dataset_images.h>
 
+/* What mw_dataset_open_images refuses of its arguments. */
+mw_status mw__image_check_options(const char *folder, const mw_image_options *options, mw_error *err);
+
 /* As it lies in the file, upright, with options->channels. mw__free(options->allocator, out->pixels).
  *  name  below the folder */
 mw_status mw__image_open(const mw_image_options *options, const char *folder, const char *name, mw__image *out,

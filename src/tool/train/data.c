@@ -457,6 +457,7 @@ static bool find_columns(opening *o, const mw_dataset *all)
     if (d->x == NULL || d->y == NULL)
         return data_fail(o->err, "\"%.200s\": the data has no column \"%s\"", o->request->path,
                          d->x == NULL ? "x" : "y");
+    d->classes = (int64_t)mw_dataset_classes(all, "y").count; /* labels, where a picture has several */
     return !o->request->has_classes || count_classes(o, all);
 }
 
@@ -507,7 +508,8 @@ bool data_open(data_parts *data, config *c, const config_node *settings, const d
 {
     opening o = {
         .out = data, .c = c, .settings = settings, .request = request, .err = err, .separator = ',', .header = true};
-    o.pictures = (pictures){.c = c, .settings = settings, .input = request->input, .err = err};
+    o.pictures = (pictures){
+        .c = c, .settings = settings, .input = request->input, .err = err, .has_classes = request->has_classes};
     *data = (data_parts){0};
     const bool good = open_parts(&o);
     if (data->validation == NULL && data->test != NULL && err->status == MW_OK) {

@@ -4,6 +4,8 @@
 #include "tool/fields.h"
 #include "tool/tool.h"
 
+#include "base/text/string.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -89,6 +91,57 @@ static void read_fit(pictures *p)
             o->background[i] = (uint8_t)color[i];
 }
 
+/* Says which cannot be read, the first few of them. */
+static void say_broken(void *user, const char *name, const char *reason)
+{
+    enum { SAID_MAX = 20 };
+    pictures *p = user;
+    (void)name;
+    p->broken++;
+    if (p->broken <= SAID_MAX)
+        tool_complain("%s%s", reason, p->options.broken == MW_IMAGE_BROKEN_SKIP ? "; it is left out" : "");
+    if (p->broken == SAID_MAX)
+        tool_complain("and maybe more like these");
+}
+
+static void read_broken(pictures *p)
+{
+    const char *said = field_text(p->c, p->settings, "data.broken", "refuse");
+    mw_image_options *o = &p->options;
+    if (strcmp(said, "skip") == 0)
+        o->broken = MW_IMAGE_BROKEN_SKIP;
+    else if (strcmp(said, "late") == 0)
+        o->broken = MW_IMAGE_BROKEN_LATE;
+    else if (strcmp(said, "refuse") != 0 && p->err->status == MW_OK)
+        config_fail(p->c, config_get(p->settings, "broken"), "\"broken\" is \"%.20s\", none of refuse, skip, late",
+                    said);
+    o->on_broken = o->broken != MW_IMAGE_BROKEN_LATE ? say_broken : NULL;
+    o->user = p;
+}
+
+/* Names and labels from a file; one of its own for the test set. */
+static void read_table(pictures *p)
+{
+    mw_image_table *t = &p->options.table;
+    const char *between = "";
+    t->path = field_text(p->c, p->settings, "data.table", NULL);
+    if (t->path == NULL)
+        return;
+    t->separator = mw__string_ends(t->path, ".tsv") ? '\t' : ',';
+    t->name = field_text(p->c, p->settings, "data.name", "name");
+    t->label = field_text(p->c, p->settings, "data.label", "label");
+    if (config_get(p->settings, "label_separator") != NULL)
+        between = field_text(p->c, p->settings, "data.label_separator", "|");
+    t->label_separator = between[0];
+    const bool several = between[0] != '\0';
+    if (p->err->status == MW_OK && several && strlen(between) != 1)
+        config_fail(p->c, config_get(p->settings, "label_separator"),
+                    "\"label_separator\" is \"%.20s\", not one character", between);
+    else if (p->err->status == MW_OK && several && p->has_classes)
+        config_fail(p->c, config_get(p->settings, "label_separator"),
+                    "several labels of a picture want \"loss\": \"binary_cross_entropy\"");
+}
+
 static void read_options(pictures *p)
 {
     const int wanted = channels_of(p->input, &p->channels_last);
@@ -98,6 +151,8 @@ static void read_options(pictures *p)
     read_size(p);
     read_fit(p);
     p->options.bytes_max = field_integer(p->c, p->settings, "data.memory", 1024) << 20;
+    read_broken(p);
+    read_table(p);
 }
 
 /* ---- opening ---- */
@@ -129,7 +184,14 @@ mw_dataset *pictures_open(pictures *p, const char *path, const mw_dataset *like)
     if (!p->is_folder)
         read_options(p);
     p->is_folder = true;
-    return open_folder(p, p->options, path, like);
+    mw_image_options options = p->options;
+    if (like != NULL && options.table.path != NULL) {
+        options.table.path = field_text(p->c, p->settings, "data.test_table", NULL);
+        if (options.table.path == NULL && p->err->status == MW_OK)
+            config_fail(p->c, config_get(p->settings, "table"),
+                        "the test set \"%.200s\" wants a table, too: \"test_table\"", path);
+    }
+    return open_folder(p, options, path, like);
 }
 
 /* ---- changing ---- */
@@ -142,6 +204,7 @@ static mw_dataset *open_random(const pictures *p, const pictures_part *part, mw_
     options.fit = MW_IMAGE_FIT_RANDOM_CROP;
     options.crop = 1.0f;
     options.random = random;
+    options.on_broken = NULL; /* they were told of */
     mw_dataset *cut = open_folder(p, options, part->path, part->all);
     if (cut != NULL)
         mw_dataset_split(cut, part->counts, part->count, part->seed, parts, p->err);

@@ -15,7 +15,9 @@ typedef struct pictures {
     mw_error *err;
     mw_image_options options;
     bool channels_last;
-    bool is_folder; /* they were opened by pictures_open */
+    bool is_folder;   /* they were opened by pictures_open */
+    bool has_classes; /* the loss wants one class each */
+    int broken;       /* pictures that were complained of */
 } pictures;
 
 /* A folder with a folder for each class; with the classes of `like`, if there is one: the same name is the same number.
