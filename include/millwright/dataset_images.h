@@ -94,19 +94,20 @@ typedef struct mw_image_options {
 /** Returns the default options. */
 MW_API mw_image_options mw_image_defaults(void);
 
-/** Opens a folder that has a folder for each class, with PNG (.png), JPEG (.jpg, .jpeg) and WebP (.webp) files, or whose
- *  pictures a table lists. The columns are "x" (U8, scale 1/255) and "y" (I64), the number of the class. Folders whose
- *  names are integers are sorted by value, others by their bytes. Other files, hidden ones and links to folders are
- * left out; a link to a file is followed if it stays in the folder. Pictures are turned upright as Exif says, 16 bits
- * become 8. Warnings of the libraries are not shown. Every picture is unpacked once when the set is opened, to see
- * whether it can be read, and kept as far as bytes_max goes; if all are kept the files are not needed any more. No
- * picture of MW_IMAGE_FIT_RANDOM_CROP is kept. A table has at most 65536 pictures and as many labels; classes are
- * ordered as those of any table (mw_dataset_open_csv), several labels by their names.
+/** Opens a folder that has a folder for each class, with PNG (.png), JPEG (.jpg, .jpeg) and WebP (.webp) files, or
+ *  whose pictures a table lists. The columns are "x" (U8, scale 1/255) and "y" (I64), the number of the class. Folders
+ *  whose names are integers are sorted by value, others by their bytes. Other files, hidden ones and links to folders
+ *  are left out; a link to a file is followed if it stays in the folder. Pictures are turned upright as Exif says,
+ *  16 bits become 8. Warnings of the libraries are not shown. Every picture is unpacked once when the set is opened, to
+ *  see whether it can be read, and kept as far as bytes_max goes; if all are kept the files are not needed any more. No
+ *  picture of MW_IMAGE_FIT_RANDOM_CROP is kept.
+ *  A table has at most 65536 pictures and as many labels; classes are ordered as those of any table
+ *  (mw_dataset_open_csv), several labels by their names.
  *  errors  those of mw_dataset_open_csv; MW_ERROR_FILE; MW_ERROR_FORMAT, naming the file, for what is no whole PNG,
  *          JPEG or WebP, of another size than the first where there is no fit, or larger than pixels_max;
  *          MW_ERROR_UNSUPPORTED where a library was left out at build time; MW_ERROR_ARGUMENT for an option out of
- * range, or one that has no effect beside others. A file that is gone or changed later is an error of the batch that it
- * belongs to */
+ *          range, or one that has no effect beside others. A file that is gone or changed later is an error of the
+ *          batch that it belongs to */
 MW_API mw_dataset *mw_dataset_open_images(const char *folder, const mw_image_options *options, mw_error *err);
 
 #ifdef __cplusplus
