@@ -48,7 +48,7 @@ endif()
 mw_room(format ${mw_format_folders})
 mw_room(runtime compare data dispatch evaluate fit metrics model parallel plan program state trainer trainer/build
     trainer/object trainer/options trainer/ranks trainer/step trainer/watch weights)
-mw_room(data encoder image records table)
+mw_room(data augment encoder image records table)
 mw_room(inspect)
 mw_room(learn losses scores)
 mw_room(ranks)

@@ -71,6 +71,26 @@ MW_API mw_dataset *mw_dataset_map(const mw_dataset *source, const mw_column *col
  *  example's seed as its key. Any index at any time; the same one is the same number. */
 MW_API float mw_map_example_uniform(const mw_map_example *example, uint64_t index);
 
+/** Brightness, contrast, saturation and hue as torchvision's ColorJitter has them, in an order that is drawn. A number b
+ *  of the first three draws a factor f, uniform in [max(0, 1 - b), 1 + b): brightness is f x, contrast f x + (1 - f) m
+ *  with m the mean of the gray image, saturation f x + (1 - f) gray, gray = 0.2989 red + 0.587 green + 0.114 blue; each
+ *  is held in 0 to the range (255 for U8, 1 for F32). Hue moves by uniform [-hue, hue) turns. All in double, rounded
+ *  once. 0 (default): unchanged. */
+typedef struct mw_color_jitter {
+    float brightness, contrast, saturation; /* 0 to 100 */
+    float hue;                              /* 0 to 0.5 turns */
+} mw_color_jitter;
+
+/** A rectangle that is painted over, as torchvision's RandomErasing. Ten times area = H W u(scale) and ratio =
+ *  exp(u(log ratio)) are drawn, u uniform, until height round(sqrt(area ratio)) and width round(sqrt(area / ratio)) are
+ *  less than those of the image; then the place, uniform. If none is, nothing is erased. */
+typedef struct mw_random_erase {
+    float probability;             /* 0 (default) to 1 */
+    float scale_least, scale_most; /* part of the area; 0.02 to 0.33 */
+    float ratio_least, ratio_most; /* height by width; 0.3 to 3.3 */
+    float value;                   /* in stored units; default 0 */
+} mw_random_erase;
+
 /** How mw_dataset_augment changes images. Fill with mw_augment_defaults, which changes nothing. In this order: */
 typedef struct mw_augment_options {
     size_t struct_size;
@@ -80,17 +100,23 @@ typedef struct mw_augment_options {
     int64_t crop_height, crop_width; /* a piece of this size at a random place; 0 = all there is */
     int shift;                       /* moved by up to so many pixels each way, up or down and left or right */
     float flip, flip_vertical;       /* probability of a mirrored image: left with right, top with bottom */
-    float brightness;                /* b: y = x + u * range, u uniform in [-b, b), range 255 for U8 and 1 for F32 */
-    float contrast;                  /* c: y = m + (x - m) * (1 + u), u uniform in [-c, c), m the mean of the image */
-    float fill;                      /* where nothing was, in stored units; default 0 */
+    float rotate;     /* d degrees: turned about the middle by an angle uniform in [-d, d), bilinear, over
+                       * fill; 0 to 180 */
+    float brightness; /* b: y = x + u * range, u uniform in [-b, b), range 255 for U8 and 1 for F32 */
+    float contrast;   /* c: y = m + (x - m) * (1 + u), u uniform in [-c, c), m the mean of the image */
+    mw_color_jitter color;
+    mw_random_erase erase;
+    float fill; /* where nothing was, in stored units; default 0 */
     uint64_t seed;
 } mw_augment_options;
 /** Returns the options that change nothing. */
 MW_API mw_augment_options mw_augment_defaults(const char *column);
 
-/** Images cropped, moved, mirrored, and changed in brightness and contrast at random, as a map; other columns pass
- *  unchanged. U8 is rounded to the nearest (half away from zero) and held in 0 to 255; F32 is neither. An image draws
- *  numbers 0 to 7: crop y, crop x, shift y, shift x, flip, flip_vertical, brightness, contrast; a place among n is
+/** Images cropped, moved, mirrored, turned, changed in their colors and painted over at random, as a map; other
+ *  columns pass unchanged. U8 is rounded to the nearest (half away from zero) and held in 0 to 255; F32 is neither. An
+ *  image draws numbers 0 to 14: crop y, crop x, shift y, shift x, flip, flip_vertical, brightness, contrast, angle;
+ *  color's brightness, contrast, saturation, hue, and order (floor(24 u) in the order of a dictionary); whether it is
+ *  erased; and 16 + 4 k to 19 + 4 k in try k of erasing, for area, ratio, top and left. A place among n is
  *  floor(u * n).
  *  errors  MW_ERROR_ARGUMENT for a column that is not there or a number out of range, MW_ERROR_DTYPE, MW_ERROR_SHAPE
  *          if it holds no images or the crop is larger than what there is */

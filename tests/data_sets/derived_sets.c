@@ -89,6 +89,9 @@ static mw_dataset *augmented(const mw_dataset *source, mw_error *err)
     options.flip = options.flip_vertical = 0.5f;
     options.brightness = 0.25f;
     options.contrast = 0.5f;
+    options.rotate = 20.0f;
+    options.color.brightness = 0.3f;
+    options.erase.probability = 0.5f;
     options.seed = 5;
     return mw_dataset_augment(source, &options, err);
 }

@@ -129,6 +129,95 @@ static void test_images_are_what_numpy_makes(void)
     CHECK_INT(lines, CASES * 3 * 2 * EXAMPLES);
 }
 
+/* ---- rotation, color and erasing: data/datasets/augment.py ---- */
+
+enum { TALL = 6, WIDE = 7, MORE_CASES = 9, MORE_EXAMPLES = 4, MORE_COUNT = TALL * WIDE * 3 };
+
+static mw_augment_options more_case_of(int number)
+{
+    static const mw_color_jitter colors[] = {
+        {0.4f, 0, 0, 0}, {0, 0.6f, 0, 0}, {0, 0, 2.0f, 0}, {0, 0, 0, 0.5f}, {0.5f, 0.5f, 0.5f, 0.1f}};
+    mw_augment_options o = mw_augment_defaults("image");
+    o.seed = 0xABCDEF0123456789;
+    if (number < 2) {
+        o.rotate = number == 0 ? 30.0f : 180.0f;
+        o.fill = number == 0 ? 0.0f : 60.0f;
+    } else if (number < 7)
+        o.color = colors[number - 2];
+    else
+        o.erase = number == 7 ? (mw_random_erase){1.0f, 0.1f, 0.4f, 0.5f, 2.0f, 7.0f}
+                              : (mw_random_erase){0.5f, 0.02f, 0.33f, 0.3f, 3.3f, 0.0f};
+    return o;
+}
+
+static mw_loader *open_more(int number, const char *form, mw_error *err)
+{
+    static uint8_t bytes[MORE_EXAMPLES * MORE_COUNT];
+    static float floats[MORE_EXAMPLES * MORE_COUNT];
+    const bool is_float = form[0] == 'f', first = strstr(form, "first") != NULL;
+    for (int i = 0; i < MORE_EXAMPLES * MORE_COUNT; i++) {
+        const int k = i % MORE_COUNT;
+        bytes[i] = (uint8_t)((k * 37 + k * k * 3 + i / MORE_COUNT * 11) % 256);
+        floats[i] = (float)(bytes[i] / 255.0);
+    }
+    const mw_column column = {.name = "image",
+                              .dtype = is_float ? MW_F32 : MW_U8,
+                              .shape = first ? MW_SHAPE(3, TALL, WIDE) : MW_SHAPE(TALL, WIDE, 3),
+                              .data = is_float ? (const void *)floats : bytes};
+    mw_augment_options options = more_case_of(number);
+    options.channels_first = first;
+    mw_dataset *images = mw_dataset_create(&column, 1, MORE_EXAMPLES, false, err);
+    mw_dataset *dataset = mw_dataset_augment(images, &options, err);
+    mw_loader_options loading = mw_loader_defaults(dataset, 1);
+    loading.shuffle = false;
+    mw_loader *loader = mw_loader_create(&loading, err);
+    mw_dataset_destroy(dataset);
+    mw_dataset_destroy(images);
+    return loader;
+}
+
+/* How far a column is from the numbers of a line, at most: bytes are rounded, floats were printed with 7 digits. */
+static double distance(const mw_feed *feed, char *at)
+{
+    double most = 0.0;
+    for (size_t i = 0; i < feed->count; i++) {
+        const double got = feed->dtype == MW_U8 ? ((const uint8_t *)feed->data)[i] : ((const float *)feed->data)[i];
+        most = fmax(most, fabs(got - strtod(at, &at)));
+    }
+    return most;
+}
+
+static void test_rotation_color_and_erasing_are_what_pytorch_and_numpy_make(void)
+{
+    FILE *file = fopen("data/datasets/augment.txt", "r");
+    REQUIRE(file != NULL);
+    int lines = 0, number, length;
+    for (char line[4096]; fgets(line, sizeof line, file) != NULL;) {
+        mw_error err = {0};
+        char form[16];
+        mw_loader_position position;
+        long long epoch, example, count;
+        if (sscanf(line, "%d %15s %lld %lld %lld %n", &number, form, &epoch, &example, &count, &length) != 5)
+            continue;
+        position = (mw_loader_position){.epoch = epoch, .batch = example};
+        mw_loader *loader = open_more(number, form, &err);
+        mw_loader_seek(loader, position, &err);
+        const mw_batch *batch = mw_loader_next(loader, &err);
+        REQUIRE(batch != NULL && count == (long long)batch->feeds[0].count);
+        const double apart = distance(&batch->feeds[0], line + length);
+        check_note(apart <= (form[0] == 'u' ? 0.5001
+                             : number == 1  ? 3e-5
+                                            : 1e-6),
+                   __FILE__, __LINE__, "case %d, %s, epoch %lld, example %lld: %g apart", number, form, epoch, example,
+                   apart);
+        mw_loader_destroy(loader);
+        CHECK_OK(err);
+        lines++;
+    }
+    fclose(file);
+    CHECK_INT(lines, MORE_CASES * 3 * 2 * MORE_EXAMPLES);
+}
+
 static void refuse(const mw_augment_options *options, mw_status status, const char *part)
 {
     mw_error err = {0};
@@ -140,8 +229,8 @@ static void refuse(const mw_augment_options *options, mw_status status, const ch
 
 static void test_options_out_of_range_are_refused(void)
 {
-    mw_augment_options bad[12];
-    for (int i = 0; i < 12; i++)
+    mw_augment_options bad[19];
+    for (int i = 0; i < 19; i++)
         bad[i] = case_of(0);
     bad[0].struct_size = 0;
     bad[1].column = NULL;
@@ -155,11 +244,19 @@ static void test_options_out_of_range_are_refused(void)
     bad[9].crop_height = H + 1;
     bad[10].fill = 0.5f;
     bad[11].contrast = INFINITY;
-    static const char *const parts[] = {"defaults",   "defaults",   "nothing",  "int64",
-                                        "pad -1",     "shift 5000", "flip 1.5", "flip_vertical",
-                                        "brightness", "crop of 6",  "fill 0.5", "contrast"};
-    for (int i = 0; i < 12; i++)
-        refuse(&bad[i], i == 3 ? MW_ERROR_DTYPE : i == 9 ? MW_ERROR_SHAPE : MW_ERROR_ARGUMENT, parts[i]);
+    bad[12].rotate = 181.0f;
+    bad[13].color.hue = 0.6f;
+    bad[14].color.saturation = -1.0f;
+    bad[15].color.hue = 0.1f; /* of two channels */
+    bad[16].erase.probability = 2.0f;
+    bad[17].erase.scale_least = 0.5f;
+    bad[18].erase.ratio_most = NAN;
+    static const char *const parts[] = {"defaults",   "defaults",      "nothing",       "int64",      "pad -1",
+                                        "shift 5000", "flip 1.5",      "flip_vertical", "brightness", "crop of 6",
+                                        "fill 0.5",   "contrast",      "rotate 181",    "hue 0.6",    "saturation -1",
+                                        "2 channels", "probability 2", "scale 0.5",     "ratio"};
+    for (int i = 0; i < 19; i++)
+        refuse(&bad[i], i == 3 ? MW_ERROR_DTYPE : i == 9 || i == 15 ? MW_ERROR_SHAPE : MW_ERROR_ARGUMENT, parts[i]);
     mw_error err = {0};
     const mw_augment_options good = case_of(0);
     CHECK(mw_dataset_augment(NULL, &good, &err) == NULL);
@@ -181,6 +278,7 @@ static void test_a_column_that_holds_no_images_is_refused(void)
 int main(void)
 {
     RUN(test_images_are_what_numpy_makes);
+    RUN(test_rotation_color_and_erasing_are_what_pytorch_and_numpy_make);
     RUN(test_options_out_of_range_are_refused);
     RUN(test_a_column_that_holds_no_images_is_refused);
     return check_finish();

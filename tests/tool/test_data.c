@@ -236,6 +236,12 @@ static void test_pictures_of_any_size_are_trained(void)
         {"{\"size\": 8, \"channels\": 1, \"augment\": {\"scale\": [0.5, 1], \"ratio\": [0.5, 2], \"flip\": 0.5}}",
          NULL},
         {"{\"size\": 8, \"crop\": 0.875, \"blend\": true}", NULL},
+        {"{\"size\": 8, \"augment\": {\"rotate\": 15, \"color\": {\"brightness\": 0.4, \"contrast\": 0.4, "
+         "\"saturation\": 0.4, "
+         "\"hue\": 0.1}, \"erase\": {\"probability\": 0.25, \"scale\": [0.02, 0.2], \"ratio\": [0.5, 2], \"value\": "
+         "127}}}",
+         NULL},
+        {"{\"size\": 8, \"channels\": 1, \"augment\": {\"color\": {\"hue\": 0.1}}}", "1 channels; color is of 3"},
         {"{}", "pictures of several sizes want"},
         {"{\"size\": 0}", "\"size\" is 0"},
         {"{\"size\": [8]}", "\"size\" is a list of 2 numbers of 1 to 16384"},

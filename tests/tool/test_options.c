@@ -209,15 +209,19 @@ static bool needs_run(const char *path)
            strcmp(path, "best") == 0;
 }
 
-/* {"augment": {"pad": V}} stands in "data"; "channels" is for pictures, which this has not. */
+/* {"augment": {"pad": V}} stands in "data", {"color": {"hue": V}} in that; "channels" is for pictures, which this has
+ * not. */
 static void check_field(const char *path, const char *value, const char *part)
 {
     char inner[200], settings[400];
     const char *dot = strchr(path, '.'), *key = dot != NULL ? dot + 1 : path;
     const int length = dot != NULL ? (int)(dot - path) : 0;
     snprintf(inner, sizeof inner, "%s\"%s\": %s", context_of(path), key, value);
-    const bool in_data = strncmp(path, "augment.", 8) == 0;
-    if (dot != NULL)
+    const bool in_augment = strncmp(path, "color.", 6) == 0 || strncmp(path, "erase.", 6) == 0;
+    const bool in_data = strncmp(path, "augment.", 8) == 0 || in_augment;
+    if (in_augment)
+        snprintf(settings, sizeof settings, "\"data\": {\"augment\": {\"%.*s\": {%s}}}", length, path, inner);
+    else if (dot != NULL)
         snprintf(settings, sizeof settings, "%s\"%.*s\": {%s}%s", in_data ? "\"data\": {" : "", length, path, inner,
                  in_data ? "}" : "");
     else

@@ -375,6 +375,8 @@ mw_image_random_crop = _struct("mw_image_random_crop")
 mw_image_table = _struct("mw_image_table")
 mw_image_options = _struct("mw_image_options")
 mw_map_example = _struct("mw_map_example")
+mw_color_jitter = _struct("mw_color_jitter")
+mw_random_erase = _struct("mw_random_erase")
 mw_augment_options = _struct("mw_augment_options")
 mw_window_options = _struct("mw_window_options")
 mw_tensor_info = _struct("mw_tensor_info")
@@ -581,11 +583,18 @@ mw_map_example._fields_ = [
     ("epoch", c_int64), ("example", c_int64), ("seed", c_uint64), ("in", POINTER(c_void_p)),
     ("out", POINTER(c_void_p)),
 ]
+mw_color_jitter._fields_ = [
+    ("brightness", c_float), ("contrast", c_float), ("saturation", c_float), ("hue", c_float),
+]
+mw_random_erase._fields_ = [
+    ("probability", c_float), ("scale_least", c_float), ("scale_most", c_float), ("ratio_least", c_float),
+    ("ratio_most", c_float), ("value", c_float),
+]
 mw_augment_options._fields_ = [
     ("struct_size", c_size_t), ("column", c_char_p), ("channels_first", c_bool), ("pad", c_int),
     ("crop_height", c_int64), ("crop_width", c_int64), ("shift", c_int), ("flip", c_float),
-    ("flip_vertical", c_float), ("brightness", c_float), ("contrast", c_float), ("fill", c_float),
-    ("seed", c_uint64),
+    ("flip_vertical", c_float), ("rotate", c_float), ("brightness", c_float), ("contrast", c_float),
+    ("color", mw_color_jitter), ("erase", mw_random_erase), ("fill", c_float), ("seed", c_uint64),
 ]
 mw_window_options._fields_ = [
     ("struct_size", c_size_t), ("length", c_int64), ("stride", c_int64), ("horizon", c_int64), ("gap", c_int64),

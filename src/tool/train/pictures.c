@@ -230,6 +230,32 @@ static const mw_dataset *choose_source(pictures *p, const pictures_part *part, c
     return *out_own;
 }
 
+static void read_color(pictures *p, const config_node *augment, mw_color_jitter *out)
+{
+    const config_node *settings = field_object(p->c, augment, "augment.color");
+    if (settings == NULL)
+        return;
+    out->brightness = (float)field_number(p->c, settings, "color.brightness", 0);
+    out->contrast = (float)field_number(p->c, settings, "color.contrast", 0);
+    out->saturation = (float)field_number(p->c, settings, "color.saturation", 0);
+    out->hue = (float)field_number(p->c, settings, "color.hue", 0);
+}
+
+static void read_erase(pictures *p, const config_node *augment, mw_random_erase *out)
+{
+    static const double shares[] = {0, 1}, ratios[] = {0.01, 100};
+    double scale[2], ratio[2];
+    const config_node *settings = field_object(p->c, augment, "augment.erase");
+    if (settings == NULL)
+        return;
+    out->probability = (float)field_number(p->c, settings, "erase.probability", 0.5);
+    out->value = (float)field_number(p->c, settings, "erase.value", 0);
+    if (read_numbers(p, settings, "scale", 2, shares, scale))
+        out->scale_least = (float)scale[0], out->scale_most = (float)scale[1];
+    if (read_numbers(p, settings, "ratio", 2, ratios, ratio))
+        out->ratio_least = (float)ratio[0], out->ratio_most = (float)ratio[1];
+}
+
 static mw_dataset *augment_source(pictures *p, const mw_dataset *source, const config_node *settings)
 {
     const mw_column *x = mw_dataset_column_at(source, 0);
@@ -241,6 +267,10 @@ static mw_dataset *augment_source(pictures *p, const mw_dataset *source, const c
     change.flip_vertical = (float)field_number(p->c, settings, "augment.flip_vertical", 0);
     change.brightness = (float)field_number(p->c, settings, "augment.brightness", 0);
     change.contrast = (float)field_number(p->c, settings, "augment.contrast", 0);
+    change.rotate = (float)field_number(p->c, settings, "augment.rotate", 0);
+    change.fill = (float)field_number(p->c, settings, "augment.fill", 0);
+    read_color(p, settings, &change.color);
+    read_erase(p, settings, &change.erase);
     return p->err->status == MW_OK ? mw_dataset_augment(source, &change, p->err) : NULL;
 }
 
