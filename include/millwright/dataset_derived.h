@@ -71,19 +71,20 @@ MW_API mw_dataset *mw_dataset_map(const mw_dataset *source, const mw_column *col
  *  example's seed as its key. Any index at any time; the same one is the same number. */
 MW_API float mw_map_example_uniform(const mw_map_example *example, uint64_t index);
 
-/** Brightness, contrast, saturation and hue as torchvision's ColorJitter has them, in an order that is drawn. A number b
- *  of the first three draws a factor f, uniform in [max(0, 1 - b), 1 + b): brightness is f x, contrast f x + (1 - f) m
- *  with m the mean of the gray image, saturation f x + (1 - f) gray, gray = 0.2989 red + 0.587 green + 0.114 blue; each
- *  is held in 0 to the range (255 for U8, 1 for F32). Hue moves by uniform [-hue, hue) turns. All in double, rounded
- *  once. 0 (default): unchanged. */
+/** Brightness, contrast, saturation and hue as torchvision's ColorJitter has them, in an order that is drawn. A number
+ *  b of the first three draws a factor f, uniform in [max(0, 1 - b), 1 + b): brightness is f x, contrast
+ *  f x + (1 - f) m with m the mean of the gray image, saturation f x + (1 - f) gray, and
+ *  gray = 0.2989 red + 0.587 green + 0.114 blue; each is held in 0 to the range (255 for U8, 1 for F32). Hue moves by
+ *  uniform [-hue, hue) turns. All in double, rounded once. 0 (default): unchanged. */
 typedef struct mw_color_jitter {
     float brightness, contrast, saturation; /* 0 to 100 */
     float hue;                              /* 0 to 0.5 turns */
 } mw_color_jitter;
 
-/** A rectangle that is painted over, as torchvision's RandomErasing. Ten times area = H W u(scale) and ratio =
- *  exp(u(log ratio)) are drawn, u uniform, until height round(sqrt(area ratio)) and width round(sqrt(area / ratio)) are
- *  less than those of the image; then the place, uniform. If none is, nothing is erased. */
+/** A rectangle that is painted over, as torchvision's RandomErasing. Ten times area = H W u(scale) and
+ *  ratio = exp(u(log ratio)) are drawn, u uniform, until height round(sqrt(area ratio)) and width
+ *  round(sqrt(area / ratio)) are less than those of the image; then the place, uniform. If none is, nothing is
+ *  erased. */
 typedef struct mw_random_erase {
     float probability;             /* 0 (default) to 1 */
     float scale_least, scale_most; /* part of the area; 0.02 to 0.33 */
@@ -121,6 +122,53 @@ MW_API mw_augment_options mw_augment_defaults(const char *column);
  *  errors  MW_ERROR_ARGUMENT for a column that is not there or a number out of range, MW_ERROR_DTYPE, MW_ERROR_SHAPE
  *          if it holds no images or the crop is larger than what there is */
 MW_API mw_dataset *mw_dataset_augment(const mw_dataset *source, const mw_augment_options *options, mw_error *err);
+
+/** How mw_dataset_mix mixes pictures. Fill with mw_mix_defaults, which mixes nothing and makes numbers of labels. */
+typedef struct mw_mix_options {
+    size_t struct_size;
+    const char *column; /* pictures, as of mw_augment_options */
+    const char *label;  /* an integer of 0 to classes - 1, or F32 [classes] */
+    bool channels_first;
+    int64_t classes;   /* 1 to 65536 */
+    float mixup;       /* alpha: l is drawn from Beta(alpha, alpha); 0.05 to 100, 0 (default) = no mixup */
+    float cutmix;      /* likewise; if both are positive, each has half of the examples */
+    float probability; /* of an example to be mixed; default 1 */
+    uint64_t seed;
+} mw_mix_options;
+/** Returns the options that only make numbers of labels. */
+MW_API mw_mix_options mw_mix_defaults(const char *column, const char *label, int64_t classes);
+
+/** Pictures mixed with others of the set, as torchvision's MixUp and CutMix; labels become F32 [classes], as
+ *  mw_cross_entropy takes probabilities. The other one is any of `source`, uniform, in the same epoch.
+ *  mixup: x = l x + (1 - l) x_other, y = l y + (1 - l) y_other.
+ *  cutmix: a rectangle of x comes from x_other; its middle is uniform among the pixels, its halves are
+ *  floor(H sqrt(1 - l) / 2) and floor(W sqrt(1 - l) / 2), cut at the edges; y as above, l the part of x that is left.
+ *  Other columns pass. U8 is rounded to the nearest. Seeds are made as those of a map; numbers 0 to 3 say whether an
+ *  example is mixed, whether by mixup (u < 1/2) where both are wanted, row and column of the middle. The other one is
+ *  a rejected draw of stream 1 of the example's seed, l = a / (a + b) of stream 2, a and b from Gamma(alpha) by
+ *  Marsaglia and Tsang (2000).
+ *  errors  MW_ERROR_ARGUMENT for a column that is not there or a number out of range; MW_ERROR_DTYPE, MW_ERROR_SHAPE
+ *          for other columns than these; serving a label that is not below classes is an error of its batch */
+MW_API mw_dataset *mw_dataset_mix(const mw_dataset *source, const mw_mix_options *options, mw_error *err);
+
+/** How mw_dataset_normalize changes pictures. Fill with mw_normalize_defaults. */
+typedef struct mw_normalize_options {
+    size_t struct_size;
+    const char *column; /* pictures, as of mw_augment_options */
+    bool channels_first;
+    const float *mean, *deviation; /* [channels] of what the port would receive (value * scale + offset): of pictures
+                                    * of files 0 to 1. Deviations are positive */
+    size_t channels;               /* 1 to 64 */
+} mw_normalize_options;
+/** Returns options for a column. */
+MW_API mw_normalize_options mw_normalize_defaults(const char *column, const float *mean, const float *deviation,
+                                                  size_t channels);
+
+/** y = (x * scale + offset - mean[c]) / deviation[c] of channel c, as F32, in double and rounded once: pictures as a
+ *  model has learned them. Put it outside of mw_dataset_augment. Other columns pass.
+ *  errors  MW_ERROR_ARGUMENT for a column that is not there, or numbers that are not finite; MW_ERROR_DTYPE;
+ *          MW_ERROR_SHAPE if it holds no images of as many channels */
+MW_API mw_dataset *mw_dataset_normalize(const mw_dataset *source, const mw_normalize_options *options, mw_error *err);
 
 /** Which rows make a window. Fill with mw_window_defaults. */
 typedef struct mw_window_options {

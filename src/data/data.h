@@ -20,14 +20,14 @@ typedef struct mw__data_map {
 /* The first two words of the block with this counter, 64 bits each, low word first: seeds of seeds. */
 uint64_t mw__data_seed(uint64_t key, uint64_t low, uint64_t high);
 
+/* An example of a set in scratch memory: the addresses of its columns, then those, aligned to 64 bytes. False if it is
+ * more than fits into memory. */
+bool mw__data_places_size(const mw_dataset *source, size_t *out_bytes);
+/* Writes the addresses; returns the end. */
+char *mw__data_put_places(const mw_dataset *source, char *scratch);
+
 /* As mw_dataset_map; the set takes `map` and frees it, on failure it stays the caller's. */
 mw_dataset *mw__data_map_make(const mw_dataset *source, const mw_column *columns, size_t column_count,
                               mw__data_map *map, uint64_t seed, mw_error *err);
-
-/* The scratch of a set that makes examples of its source: false if it is larger than memory. And where in it, aligned
- * to 64, an example of the source has its columns: an array of places stands at its begin. Returns the source's
- * scratch. */
-bool mw__data_scratch_bytes(const mw_dataset *source, size_t *out_bytes);
-char *mw__data_place_columns(const mw_dataset *source, char *scratch);
 
 #endif

@@ -26,8 +26,7 @@ float mw_map_example_uniform(const mw_map_example *example, uint64_t index)
 
 enum { ALIGNMENT = 64 };
 
-/* The places of the source's columns, those columns, the scratch of the source. */
-bool mw__data_scratch_bytes(const mw_dataset *source, size_t *out_bytes)
+bool mw__data_places_size(const mw_dataset *source, size_t *out_bytes)
 {
     size_t bytes, size;
     if (!mw__mul_size(source->column_count, sizeof(void *), &bytes) || !mw__round_up_size(bytes, ALIGNMENT, &bytes))
@@ -36,10 +35,11 @@ bool mw__data_scratch_bytes(const mw_dataset *source, size_t *out_bytes)
         if (!mw__round_up_size(source->example_bytes[i], ALIGNMENT, &size) || !mw__add_size(bytes, size, &bytes))
             return false;
     }
-    return mw__add_size(bytes, source->scratch_bytes, out_bytes);
+    *out_bytes = bytes;
+    return true;
 }
 
-char *mw__data_place_columns(const mw_dataset *source, char *scratch)
+char *mw__data_put_places(const mw_dataset *source, char *scratch)
 {
     void **places = (void **)(void *)scratch;
     char *at = scratch + (source->column_count * sizeof(void *) + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
@@ -48,6 +48,13 @@ char *mw__data_place_columns(const mw_dataset *source, char *scratch)
         at += (source->example_bytes[i] + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
     }
     return at;
+}
+
+/* The scratch of a map: an example of the source, and the source's scratch. */
+static bool lay_out(const mw_dataset *source, size_t *out_bytes)
+{
+    size_t bytes;
+    return mw__data_places_size(source, &bytes) && mw__add_size(bytes, source->scratch_bytes, out_bytes);
 }
 
 static mw_status call_map(const mw__data_map *map, const mw_map_example *example, mw_error *err)
@@ -68,7 +75,7 @@ static mw_status make_mapped(const mw_dataset *dataset, mw__example_place at, vo
     const mw_dataset *source = dataset->sources[0];
     const mw__data_map *map = dataset->state;
     void **in = (void **)(void *)scratch;
-    MW_TRY(mw__dataset_make(source, at, in, mw__data_place_columns(source, scratch), err));
+    MW_TRY(mw__dataset_make(source, at, in, mw__data_put_places(source, scratch), err));
     const mw_map_example example = {.epoch = at.epoch,
                                     .example = at.example,
                                     .seed = mw__data_seed(map->key, (uint64_t)at.example, (uint64_t)at.epoch),

@@ -15,6 +15,13 @@ typedef struct windows {
     size_t column[]; /* [inputs + targets] of the source */
 } windows;
 
+/* Of what makes rows of a source. */
+static bool scratch_bytes(const mw_dataset *source, size_t *out)
+{
+    size_t places;
+    return mw__data_places_size(source, &places) && mw__add_size(places, source->scratch_bytes, out);
+}
+
 /* ---- serving ---- */
 
 /* Row `row` of the source to place `at` of columns [first, first + count) of an example. */
@@ -24,7 +31,7 @@ static mw_status make_row(const mw_dataset *dataset, mw__example_place row, size
     const mw_dataset *source = dataset->sources[0];
     const windows *w = dataset->state;
     void **places = (void **)(void *)scratch;
-    char *rest = mw__data_place_columns(source, scratch);
+    char *rest = mw__data_put_places(source, scratch);
     for (size_t i = first; i < first + count; i++)
         places[w->column[i]] = (char *)out[i] + (size_t)at * source->example_bytes[w->column[i]];
     return mw__dataset_make(source, row, places, rest, err);
@@ -167,7 +174,7 @@ static mw_status find_end(const series_scan *s, int64_t begin, int64_t *out, mw_
         return MW_OK;
     const size_t bytes = source->example_bytes[s->column];
     void **places = (void **)(void *)s->scratch;
-    char *rest = mw__data_place_columns(source, s->scratch);
+    char *rest = mw__data_put_places(source, s->scratch);
     for (int64_t row = begin; row < source->examples; row++) {
         MW_TRY(mw__dataset_make(source, (mw__example_place){0, row}, places, rest, err));
         if (row > begin && memcmp(s->last, places[s->column], bytes) != 0) {
@@ -227,7 +234,7 @@ static mw_dataset *make_windows(const series_scan *s, const mw_window_options *o
     }
     dataset->make = make_window;
     dataset->state = w;
-    mw__data_scratch_bytes(s->source, &dataset->scratch_bytes);
+    scratch_bytes(s->source, &dataset->scratch_bytes);
     if (find_windows(s, o, dataset->index, &count, &longest, err) == MW_OK)
         return dataset;
     mw_dataset_destroy(dataset);
@@ -241,7 +248,7 @@ static mw_status begin_scan(const mw_dataset *source, const mw_window_options *o
     *s = (series_scan){.source = source, .column = source->column_count};
     if (o->series != NULL)
         MW_TRY(find_column(source, o->series, &s->column, err));
-    if (!mw__data_scratch_bytes(source, &bytes))
+    if (!scratch_bytes(source, &bytes))
         return mw__fail(err, MW_ERROR_SHAPE, "mw_dataset_window: an example of the source is larger than memory");
     s->scratch = mw__arena_alloc(arena, bytes > ALIGNED ? bytes : ALIGNED, 1, err);
     if (o->series != NULL)

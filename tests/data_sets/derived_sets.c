@@ -107,6 +107,23 @@ static mw_dataset *windows_of(const mw_dataset *source, mw_error *err)
     return out;
 }
 
+static mw_dataset *mixed(const mw_dataset *source, mw_error *err)
+{
+    mw_mix_options options = mw_mix_defaults("x", "y", DERIVED_EXAMPLES);
+    options.mixup = 0.4f;
+    options.cutmix = 1.0f;
+    options.probability = 0.75f;
+    options.seed = 9;
+    return mw_dataset_mix(source, &options, err);
+}
+
+static mw_dataset *normalized(const mw_dataset *source, mw_error *err)
+{
+    static const float mean = 3.0f, deviation = 7.0f;
+    const mw_normalize_options options = mw_normalize_defaults("x", &mean, &deviation, 1);
+    return mw_dataset_normalize(source, &options, err);
+}
+
 /* Sets on sets; each source is given up at once. */
 static mw_dataset *everything(const mw_dataset *base, mw_error *err)
 {
@@ -114,13 +131,15 @@ static mw_dataset *everything(const mw_dataset *base, mw_error *err)
     mw_dataset *part = part_of(base, err);
     mw_dataset *joined = both(part, function, err);
     mw_dataset *some = subset_of(joined, err);
-    mw_dataset *once = augmented(some, err);
+    mw_dataset *changed = augmented(some, err);
+    mw_dataset *once = mixed(changed, err);
     mw_dataset *mapped = mw_dataset_prefetch(once, 3, err); /* inside, it counts for nothing */
     mw_dataset *outer = both(mapped, mapped, err);
     mw_dataset_destroy(function);
     mw_dataset_destroy(part);
     mw_dataset_destroy(joined);
     mw_dataset_destroy(some);
+    mw_dataset_destroy(changed);
     mw_dataset_destroy(once);
     mw_dataset_destroy(mapped);
     return outer;
@@ -128,8 +147,9 @@ static mw_dataset *everything(const mw_dataset *base, mw_error *err)
 
 const char *derived_name(int kind)
 {
-    static const char *const names[DERIVED_KINDS] = {"memory", "function",  "subset",  "split",     "concatenation",
-                                                     "map",    "augmented", "windows", "everything"};
+    static const char *const names[DERIVED_KINDS] = {"memory",        "function", "subset",    "split",
+                                                     "concatenation", "map",      "augmented", "mixed",
+                                                     "normalized",    "windows",  "everything"};
     return names[kind];
 }
 
@@ -161,6 +181,12 @@ mw_dataset *derived_make(int kind, const mw_allocator *allocator, mw_error *err)
         out = augmented(base, err);
         break;
     case 7:
+        out = mixed(base, err);
+        break;
+    case 8:
+        out = normalized(base, err);
+        break;
+    case 9:
         out = windows_of(base, err);
         break;
     default:

@@ -41,7 +41,7 @@ mw__random_width mw__random_widest(void);
 void mw__random_uniforms(mw__random *random, mw__random_width width, float *out, size_t count);
 
 /* Standard normal by Box-Muller on two words (normal.h). */
-float mw__random_normal(mw__random *random);
+MW__SIBLING float mw__random_normal(mw__random *random);
 
 /* The next `count` of them, as many calls would draw them one by one. */
 void mw__random_normals(mw__random *random, mw__random_width width, float *out, size_t count);

@@ -255,18 +255,9 @@ static mw_status check_fill(const char *name, float fill, mw_error *err)
 
 static mw_status find_column(augmentation *a, mw_error *err)
 {
-    const mw_dataset *source = a->source;
-    while (a->column < source->column_count && strcmp(source->columns[a->column].name, a->options.column) != 0)
-        a->column++;
-    if (a->column == source->column_count)
-        return mw__fail(err, MW_ERROR_ARGUMENT, "mw_dataset_augment: the data set has no column \"%.100s\"",
-                        a->options.column);
-    const mw_column *column = &source->columns[a->column];
-    a->is_float = column->dtype == MW_F32;
-    if (column->dtype != MW_U8 && !a->is_float)
-        return mw__fail(err, MW_ERROR_DTYPE, "mw_dataset_augment: column \"%.100s\" is %s; images are U8 or F32",
-                        column->name, mw_dtype_name(column->dtype));
-    if (!a->is_float) {
+    MW_TRY(mw__picture_find_column(a->source, "mw_dataset_augment", a->options.column, &a->column, err));
+    a->is_float = a->source->columns[a->column].dtype == MW_F32;
+    if (a->source->columns[a->column].dtype == MW_U8) {
         MW_TRY(check_fill("fill", a->options.fill, err));
         MW_TRY(check_fill("erase.value", a->options.erase.value, err));
     }
@@ -289,18 +280,14 @@ static mw_status check_channels(const augmentation *a, const char *name, mw_erro
 /* [H, W], [H, W, C] or [C, H, W] */
 static mw_status measure_image(augmentation *a, mw_column *column, mw_error *err)
 {
+    mw__augment_image image;
+    MW_TRY(mw__picture_measure(column, "mw_dataset_augment", a->options.channels_first, &image, err));
     const bool first = a->options.channels_first && column->shape.rank == 3;
-    int64_t *dim = column->shape.dim;
-    if (column->shape.rank != 2 && column->shape.rank != 3)
-        return mw__fail(err, MW_ERROR_SHAPE,
-                        "mw_dataset_augment: column \"%.100s\" has rank %d; an image is [H, W], "
-                        "[H, W, C] or [C, H, W]",
-                        column->name, column->shape.rank);
-    int64_t *const height = &dim[first ? 1 : 0], *const width = &dim[first ? 2 : 1];
-    a->height = *height;
-    a->width = *width;
-    a->planes = first ? dim[0] : 1;
-    a->channels = column->shape.rank == 2 ? 1 : dim[first ? 0 : 2];
+    int64_t *const height = &column->shape.dim[first ? 1 : 0], *const width = &column->shape.dim[first ? 2 : 1];
+    a->height = image.height;
+    a->width = image.width;
+    a->planes = first ? image.channels : 1;
+    a->channels = image.channels;
     a->pixel = (a->is_float ? sizeof(float) : 1) * (size_t)(first ? 1 : a->channels);
     const mw_augment_options *o = &a->options;
     const int64_t most_h = *height + 2 * o->pad, most_w = *width + 2 * o->pad;

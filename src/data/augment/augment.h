@@ -55,6 +55,15 @@ static inline void mw__augment_put(const mw__augment_image *image, int64_t place
                                                                        : value + 0.5); /* cut to an integer */
 }
 
+/* Both name the public call in their messages.
+ *  errors  MW_ERROR_ARGUMENT if there is none */
+mw_status mw__picture_find_column(const mw_dataset *source, const char *call, const char *name, size_t *out,
+                                  mw_error *err);
+/* How the images of a column lie; their pixels are not known yet.
+ *  errors  MW_ERROR_DTYPE, MW_ERROR_SHAPE if it holds none */
+mw_status mw__picture_measure(const mw_column *column, const char *call, bool channels_first, mw__augment_image *out,
+                              mw_error *err);
+
 mw_status mw__augment_check_numbers(const mw_augment_options *options, mw_error *err);
 bool mw__augment_has_color(const mw_color_jitter *jitter);
 void mw__augment_color(const mw_color_jitter *jitter, const mw_map_example *example, const mw__augment_image *image);
