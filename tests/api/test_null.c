@@ -502,6 +502,12 @@ static void test_data_refuses_null(void)
     REFUSED(mw_dataset_augment(NULL, NULL, &err));
     REFUSED(mw_dataset_augment(NULL, &nothing, &err));
     REFUSED(mw_dataset_window(NULL, &(mw_window_options){0}, &err));
+    const mw_mix_options unmixed = mw_mix_defaults(NULL, NULL, 2);
+    REFUSED(mw_dataset_mix(NULL, NULL, &err));
+    REFUSED(mw_dataset_mix(NULL, &unmixed, &err));
+    const mw_normalize_options unscaled = mw_normalize_defaults(NULL, NULL, NULL, 0);
+    REFUSED(mw_dataset_normalize(NULL, NULL, &err));
+    REFUSED(mw_dataset_normalize(NULL, &unscaled, &err));
     CHECK(mw_map_example_uniform(NULL, 0) < 1.0f);
     const mw_table_options empty = mw_table_defaults(NULL, 0);
     REFUSED(mw_dataset_open_csv(NULL, &empty, &err));
@@ -750,7 +756,7 @@ static int check_header(const char *self, const char *name)
 static void test_every_public_function_is_here(void)
 {
     static const char headers[] =
-        "ane_e5rt autograd communicator compare dataset dataset_derived dataset_files function "
+        "ane_e5rt autograd communicator compare dataset dataset_derived dataset_files dataset_images function "
         "gradcheck graph loss mil model onnx_check tensors_derived operation ops/activation "
         "ops/attention ops/compare ops/image ops/gather ops/matmul ops/elementwise ops/normalize "
         "ops/reduce ops/shape optimizer plan program ranges schedule status trainer tune types";

@@ -56,6 +56,7 @@ static void world_deinit(world *w)
 /* ---- one maker and one use of each struct ---- */
 
 static const char *const patterns[] = {"*"};
+static const float one_mean = 0.5f, one_deviation = 2.0f;
 
 #define MAKER(name, type, value)                                                                                       \
     static void make_##name(world *w, void *out)                                                                       \
@@ -92,6 +93,8 @@ static const mw_table_column table_columns[] = {{.name = "x", .dtype = MW_F32}};
 MAKER(table, mw_table_options, mw_table_defaults(table_columns, 1))
 MAKER(augment, mw_augment_options, mw_augment_defaults("image"))
 MAKER(window, mw_window_options, mw_window_defaults(2))
+MAKER(mix, mw_mix_options, mw_mix_defaults("image", "class", 3))
+MAKER(normalize, mw_normalize_options, mw_normalize_defaults("image", &one_mean, &one_deviation, 1))
 MAKER(images, mw_image_options, mw_image_defaults())
 MAKER(netplist, mw_netplist_options, mw_netplist_defaults())
 MAKER(onnx, mw_onnx_options, mw_onnx_defaults())
@@ -345,14 +348,18 @@ static bool use_onnx(world *w, const void *options)
     return good_if_built(w, w->err.status == MW_ERROR_FILE, onnx->struct_size == sizeof *onnx);
 }
 
-static bool use_augment(world *w, const void *options)
+typedef mw_dataset *image_maker(const mw_dataset *source, const void *options, mw_error *err);
+
+static bool use_on_images(world *w, const void *options, image_maker *make)
 {
     static float images[2 * 4 * 4];
-    const mw_column column = {.name = "image", .dtype = MW_F32, .shape = MW_SHAPE(4, 4), .data = images};
-    mw_dataset *data = mw_dataset_create(&column, 1, 2, true, &w->err);
-    mw_dataset *augmented = mw_dataset_augment(data, options, &w->err);
-    const bool made = augmented != NULL;
-    mw_dataset_destroy(augmented);
+    static int32_t classes[2];
+    const mw_column columns[] = {{.name = "image", .dtype = MW_F32, .shape = MW_SHAPE(4, 4), .data = images},
+                                 {.name = "class", .dtype = MW_I32, .data = classes}};
+    mw_dataset *data = mw_dataset_create(columns, 2, 2, true, &w->err);
+    mw_dataset *changed = make(data, options, &w->err);
+    const bool made = changed != NULL;
+    mw_dataset_destroy(changed);
     mw_dataset_destroy(data);
     return made;
 }
@@ -368,6 +375,25 @@ static bool use_window(world *w, const void *options)
     mw_dataset_destroy(data);
     return made;
 }
+
+static mw_dataset *make_augmented(const mw_dataset *source, const void *options, mw_error *err)
+{
+    return mw_dataset_augment(source, options, err);
+}
+
+static mw_dataset *make_mixed(const mw_dataset *source, const void *options, mw_error *err)
+{
+    return mw_dataset_mix(source, options, err);
+}
+
+static mw_dataset *make_normalized(const mw_dataset *source, const void *options, mw_error *err)
+{
+    return mw_dataset_normalize(source, options, err);
+}
+
+static bool use_augment(world *w, const void *options) { return use_on_images(w, options, make_augmented); }
+static bool use_mix(world *w, const void *options) { return use_on_images(w, options, make_mixed); }
+static bool use_normalize(world *w, const void *options) { return use_on_images(w, options, make_normalized); }
 
 static bool use_description(world *w, const void *options)
 {
@@ -489,6 +515,8 @@ static const struct_row structs[] = {
     ROW(mw_table_fit_options, table_fit),
     ROW(mw_augment_options, augment),
     ROW(mw_window_options, window),
+    ROW(mw_mix_options, mix),
+    ROW(mw_normalize_options, normalize),
     ROW(mw_image_options, images),
     ROW(mw_netplist_options, netplist),
     ROW(mw_onnx_options, onnx),

@@ -378,6 +378,8 @@ mw_map_example = _struct("mw_map_example")
 mw_color_jitter = _struct("mw_color_jitter")
 mw_random_erase = _struct("mw_random_erase")
 mw_augment_options = _struct("mw_augment_options")
+mw_mix_options = _struct("mw_mix_options")
+mw_normalize_options = _struct("mw_normalize_options")
 mw_window_options = _struct("mw_window_options")
 mw_tensor_info = _struct("mw_tensor_info")
 mw_tensors_note = _struct("mw_tensors_note")
@@ -595,6 +597,14 @@ mw_augment_options._fields_ = [
     ("crop_height", c_int64), ("crop_width", c_int64), ("shift", c_int), ("flip", c_float),
     ("flip_vertical", c_float), ("rotate", c_float), ("brightness", c_float), ("contrast", c_float),
     ("color", mw_color_jitter), ("erase", mw_random_erase), ("fill", c_float), ("seed", c_uint64),
+]
+mw_mix_options._fields_ = [
+    ("struct_size", c_size_t), ("column", c_char_p), ("label", c_char_p), ("channels_first", c_bool),
+    ("classes", c_int64), ("mixup", c_float), ("cutmix", c_float), ("probability", c_float), ("seed", c_uint64),
+]
+mw_normalize_options._fields_ = [
+    ("struct_size", c_size_t), ("column", c_char_p), ("channels_first", c_bool), ("mean", POINTER(c_float)),
+    ("deviation", POINTER(c_float)), ("channels", c_size_t),
 ]
 mw_window_options._fields_ = [
     ("struct_size", c_size_t), ("length", c_int64), ("stride", c_int64), ("horizon", c_int64), ("gap", c_int64),
@@ -1134,6 +1144,16 @@ FUNCTIONS = {
     "mw_augment_defaults": (mw_augment_options, [("column", c_char_p)]),
     "mw_dataset_augment": (POINTER(mw_dataset), [
         ("source", POINTER(mw_dataset)), ("options", POINTER(mw_augment_options)), ("err", POINTER(mw_error)),
+    ]),
+    "mw_mix_defaults": (mw_mix_options, [("column", c_char_p), ("label", c_char_p), ("classes", c_int64)]),
+    "mw_dataset_mix": (POINTER(mw_dataset), [
+        ("source", POINTER(mw_dataset)), ("options", POINTER(mw_mix_options)), ("err", POINTER(mw_error)),
+    ]),
+    "mw_normalize_defaults": (mw_normalize_options, [
+        ("column", c_char_p), ("mean", POINTER(c_float)), ("deviation", POINTER(c_float)), ("channels", c_size_t),
+    ]),
+    "mw_dataset_normalize": (POINTER(mw_dataset), [
+        ("source", POINTER(mw_dataset)), ("options", POINTER(mw_normalize_options)), ("err", POINTER(mw_error)),
     ]),
     "mw_window_defaults": (mw_window_options, [("length", c_int64)]),
     "mw_dataset_window": (POINTER(mw_dataset), [

@@ -129,9 +129,24 @@ class Dataset(Handle):
         filled = fill(library.mw_augment_defaults(column.encode()), options, [], "augment")
         return self._made("mw_dataset_augment", ctypes.byref(filled))
 
-    def prefetch(self, batches):
-        """The same; a thread of the library makes so many batches ahead."""
-        return self._made("mw_dataset_prefetch", batches)
+    def mix(self, classes, column="x", label="y", **options):
+        """Pictures mixed with others of the set (mixup, cutmix); labels become numbers of all classes."""
+        names = column.encode(), label.encode()
+        filled = fill(library.mw_mix_defaults(*names, classes), options, [], "mix")
+        return self._made("mw_dataset_mix", ctypes.byref(filled))
+
+    def normalize(self, mean, deviation, column="x", channels_first=False):
+        """Pictures less the mean of each channel, by its deviation."""
+        if len(mean) != len(deviation):
+            raise ValueError(f"{len(mean)} means and {len(deviation)} deviations")
+        numbers = [(ctypes.c_float * len(part))(*part) for part in (mean, deviation)]
+        filled = library.mw_normalize_defaults(column.encode(), *numbers, len(mean))
+        filled.channels_first = channels_first
+        return self._made("mw_dataset_normalize", ctypes.byref(filled))
+
+    def prefetch(self, batches, threads=1):
+        """The same; threads of the library make so many batches ahead."""
+        return self._made("mw_dataset_prefetch_threads", batches, threads)
 
     def bucket(self, lengths, limits):
         """The same, in batches of examples of about one length, cut to the limit that the longest needs."""

@@ -201,7 +201,7 @@ static mw_status check_prefetch(const mw_dataset *source, const char *call, int 
 
 static mw_dataset *prefetch_dataset(const mw_dataset *source, const char *call, int batches, int threads, mw_error *err)
 {
-    if (mw__skips(err) || check_prefetch(source, call, batches, threads, err) != MW_OK)
+    if (check_prefetch(source, call, batches, threads, err) != MW_OK)
         return NULL;
     mw_dataset *dataset =
         mw__dataset_derive(&source, 1, source->columns, source->column_count, source->examples, 0, err);
@@ -217,11 +217,11 @@ static mw_dataset *prefetch_dataset(const mw_dataset *source, const char *call, 
 mw_dataset *mw_dataset_prefetch(const mw_dataset *source, int batches, mw_error *err)
 {
     MW__FLOAT_SCOPE;
-    return prefetch_dataset(source, __func__, batches, 1, err);
+    return mw__skips(err) ? NULL : prefetch_dataset(source, __func__, batches, 1, err);
 }
 
 mw_dataset *mw_dataset_prefetch_threads(const mw_dataset *source, int batches, int threads, mw_error *err)
 {
     MW__FLOAT_SCOPE;
-    return prefetch_dataset(source, __func__, batches, threads, err);
+    return mw__skips(err) ? NULL : prefetch_dataset(source, __func__, batches, threads, err);
 }

@@ -275,3 +275,7 @@ def test_tables_and_parts_are_data_sets(folder):
     pictures = mw.Dataset.arrays(x=[[[0.0] * 4] * 4] * 2, scales={"x": 0.5}).augment("x", shift=1, flip=0.5)
     check(mw.Loader(pictures, 2).next()["x"].shape == (2, 4, 4), "augmented")
     raises(mw.Error, lambda: mw.Dataset.images(folder / "none"), "none")
+    colored = mw.Dataset.arrays(x=[[[[0.25, 0.5, 0.75]] * 4] * 4] * 2, y=[0.0, 1.0]).normalize([0.5] * 3, [0.25] * 3)
+    check(mw.Loader(colored, 2, shuffle=False).next()["x"][0].tolist()[0][0] == [-1.0, 0.0, 1.0], "normalized")
+    labeled = mw.Dataset.arrays(x=[[[0.0] * 4] * 4] * 2, y=[[1.0, 0.0, 0.0], [0.0, 0.0, 1.0]]).mix(3, mixup=0.4)
+    check(mw.Loader(labeled.prefetch(2, threads=2), 2).next()["y"].shape == (2, 3), "mixed")
