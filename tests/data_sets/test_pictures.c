@@ -232,6 +232,47 @@ static void test_exif_that_lies_turns_nothing(void)
     free(bytes);
 }
 
+/* What is left of a file, or a file with another byte: a picture of that size or a refusal by name. */
+static void expect_picture_or_refusal(const void *bytes, size_t size, int64_t height)
+{
+    put_file(scratch("set/a/p.webp"), bytes, size);
+    mw_error err = {0};
+    mw_image_options options = mw_image_defaults();
+    options.blend = true;
+    options.pixels_max = 1 << 16;
+    options.threads = 1;
+    mw_dataset *dataset = mw_dataset_open_images(scratch("set"), &options, &err);
+    CHECK(dataset != NULL || (err.status == MW_ERROR_FORMAT && strstr(err.message, "a/p.webp") != NULL));
+    if (dataset != NULL && height > 0)
+        CHECK_INT(mw_dataset_column_at(dataset, 0)->shape.dim[0], height);
+    mw_dataset_destroy(dataset);
+}
+
+static void test_webp_that_is_cut_or_changed_is_refused(void)
+{
+    NEEDS_LIBRARIES;
+    static const char *const files[] = {"b/lossy.webp", "b/lossless.webp", "b/clear.webp", "turned/y.webp"};
+    static const int64_t heights[] = {17, 31, 19, 9};
+    mkdir(scratch("set"), 0777);
+    mkdir(scratch("set/a"), 0777);
+    for (int f = 0; f < 4; f++) {
+        char path[64];
+        size_t size;
+        snprintf(path, sizeof path, "data/pictures/%s", files[f]);
+        unsigned char *bytes = get_file(path, &size);
+        REQUIRE(bytes != NULL);
+        for (size_t cut = 0; cut < size; cut++)
+            expect_picture_or_refusal(bytes, cut, f < 3 ? heights[f] : 0); /* the last one is turned by its end */
+        for (size_t at = 0; at < size; at++) {
+            bytes[at] ^= 0x55;
+            expect_picture_or_refusal(bytes, size, 0);
+            bytes[at] ^= 0x55;
+        }
+        free(bytes);
+    }
+    folder_empty(scratch("set"));
+}
+
 /* ---- tables ---- */
 
 /* A copy of a picture of the tests. */
@@ -487,6 +528,7 @@ int main(void)
     RUN(test_sizes_without_a_fit_are_refused_with_the_cure);
     RUN(test_fits_out_of_range_are_refused);
     RUN(test_exif_that_lies_turns_nothing);
+    RUN(test_webp_that_is_cut_or_changed_is_refused);
     RUN(test_a_table_says_names_and_labels);
     RUN(test_a_table_may_give_several_labels);
     RUN(test_tables_that_do_not_fit_are_refused);
