@@ -242,6 +242,8 @@ static void test_pictures_of_any_size_are_trained(void)
          "127}}}",
          NULL},
         {"{\"size\": 8, \"channels\": 1, \"augment\": {\"color\": {\"hue\": 0.1}}}", "1 channels; color is of 3"},
+        {"{\"size\": 8, \"memory\": 0, \"augment\": {\"mixup\": 0.2, \"cutmix\": 1}}", NULL},
+        {"{\"size\": 8, \"augment\": {\"mixup\": 0.01}}", "mixup 0.01"},
         {"{}", "pictures of several sizes want"},
         {"{\"size\": 0}", "\"size\" is 0"},
         {"{\"size\": [8]}", "\"size\" is a list of 2 numbers of 1 to 16384"},

@@ -380,6 +380,10 @@ bool data_prepare_pictures(opening *o, const mw_dataset *all)
                                 .count = o->part_count,
                                 .seed = SPLIT_SEED};
     o->out->training = pictures_prepare(&o->pictures, &part);
+    o->out->threads = o->pictures.threads;
+    o->out->channels_first = o->out->x->shape.rank == 3 && !o->pictures.channels_last;
+    o->out->mixup = o->pictures.mixup;
+    o->out->cutmix = o->pictures.cutmix;
     return o->out->training != NULL;
 }
 
@@ -510,10 +514,10 @@ bool data_open(data_parts *data, config *c, const config_node *settings, const d
         .out = data, .c = c, .settings = settings, .request = request, .err = err, .separator = ',', .header = true};
     o.pictures = (pictures){
         .c = c, .settings = settings, .input = request->input, .err = err, .has_classes = request->has_classes};
-    *data = (data_parts){0};
+    *data = (data_parts){.threads = 1};
     const bool good = open_parts(&o);
     if (data->validation == NULL && data->test != NULL && err->status == MW_OK) {
-        data->validation = mw_dataset_prefetch(data->test, 2, err);
+        data->validation = mw_dataset_prefetch_threads(data->test, 2 * data->threads, data->threads, err);
         data->validation_is_test = true;
     }
     free(o.inputs);

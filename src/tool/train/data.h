@@ -36,6 +36,10 @@ typedef struct data_parts {
     int64_t class_map_count;
     data_renaming renamings[3];
     size_t renaming_count;
+    int threads;         /* that make batches ahead */
+    bool channels_first; /* of pictures */
+    float mixup, cutmix; /* of the training part, 0 = none; labels are then probabilities.. */
+    int64_t scores;      /* ..of so many classes, once the network is known */
 } data_parts;
 
 /* What is opened, and for whom. */
@@ -72,6 +76,9 @@ int64_t *data_count_labels(const data_parts *data, mw_error *err);
 void data_map_classes(data_parts *data, int64_t *map, int64_t classes);
 /* The columns "x" and "y" of every part get other names. */
 bool data_rename(data_parts *data, const char *x, const char *y, mw_error *err);
+
+/* Whether labels become probabilities when columns are renamed, as data->scores is set; a report has its labels. */
+bool data_mixes(const data_parts *data);
 
 void data_close(data_parts *data);
 

@@ -81,6 +81,23 @@ static mw_dataset *rename_columns(data_renaming *r, const mw_dataset *source, co
     return mw_dataset_map(source, columns, r->count, copy_example, r, 0, err);
 }
 
+bool data_mixes(const data_parts *data) { return data->scores > 0 && (data->mixup > 0.0f || data->cutmix > 0.0f); }
+
+/* Labels as probabilities; pictures of the training part mixed with others. NULL is passed on. */
+static mw_dataset *mix_labels(const data_parts *data, mw_dataset *renamed, bool is_training, const char *x,
+                              const char *y, mw_error *err)
+{
+    mw_mix_options options = mw_mix_defaults(x, y, data->scores);
+    if (!data_mixes(data) || renamed == NULL)
+        return renamed;
+    options.channels_first = data->channels_first;
+    options.mixup = is_training ? data->mixup : 0.0f;
+    options.cutmix = is_training ? data->cutmix : 0.0f;
+    mw_dataset *mixed = mw_dataset_mix(renamed, &options, err);
+    mw_dataset_destroy(renamed);
+    return mixed;
+}
+
 static bool rename_one(data_parts *data, mw_dataset **dataset, const char *x, const char *y, mw_error *err)
 {
     if (*dataset == NULL)
@@ -88,7 +105,9 @@ static bool rename_one(data_parts *data, mw_dataset **dataset, const char *x, co
     data_renaming *r = &data->renamings[data->renaming_count++];
     *r = (data_renaming){.map = data->class_map, .map_count = data->class_map_count};
     mw_dataset *renamed = rename_columns(r, *dataset, x, y, err);
-    mw_dataset *ahead = mw_dataset_prefetch(renamed, 2, err);
+    const int threads = data->threads > 1 ? data->threads : 1;
+    renamed = mix_labels(data, renamed, dataset == &data->training, x, y, err);
+    mw_dataset *ahead = mw_dataset_prefetch_threads(renamed, 2 * threads, threads, err);
     mw_dataset_destroy(renamed);
     mw_dataset_destroy(*dataset);
     *dataset = ahead;
@@ -165,7 +184,7 @@ void data_map_classes(data_parts *data, int64_t *map, int64_t classes)
 
 bool data_rename(data_parts *data, const char *x, const char *y, mw_error *err)
 {
-    if (strcmp(x, "x") == 0 && strcmp(y, "y") == 0 && data->class_map == NULL)
+    if (strcmp(x, "x") == 0 && strcmp(y, "y") == 0 && data->class_map == NULL && !data_mixes(data))
         return true;
     return rename_one(data, &data->training, x, y, err) && rename_one(data, &data->validation, x, y, err) &&
            rename_one(data, &data->test, x, y, err);

@@ -274,19 +274,31 @@ static mw_dataset *augment_source(pictures *p, const mw_dataset *source, const c
     return p->err->status == MW_OK ? mw_dataset_augment(source, &change, p->err) : NULL;
 }
 
+/* Mixed with others when the columns have the names of the network (data_rename). */
+static void read_mix(pictures *p, const config_node *augment)
+{
+    if (!p->has_classes)
+        return;
+    p->mixup = (float)field_number(p->c, augment, "augment.mixup", 0);
+    p->cutmix = (float)field_number(p->c, augment, "augment.cutmix", 0);
+}
+
 mw_dataset *pictures_prepare(pictures *p, const pictures_part *part)
 {
     const mw_column *x = mw_dataset_column_at(part->plain, 0);
     const bool has_places = x != NULL && x->shape.rank > 1; /* to move to */
     const config_node *settings = has_places ? field_object(p->c, p->settings, "data.augment") : NULL;
-    if (settings == NULL)
-        return mw_dataset_prefetch(part->plain, 2, p->err);
-    mw_dataset *own, *changed = NULL, *ahead = NULL;
-    const mw_dataset *source = choose_source(p, part, settings, &own);
-    if (source != NULL)
-        changed = augment_source(p, source, settings);
-    if (changed != NULL)
-        ahead = mw_dataset_prefetch(changed, 2, p->err);
+    const mw_column *all = mw_dataset_column_at(part->all, 0);
+    mw_dataset *own = NULL, *changed = NULL;
+    const mw_dataset *source = part->plain;
+    if (settings != NULL) {
+        source = choose_source(p, part, settings, &own);
+        read_mix(p, settings);
+        changed = source != NULL ? augment_source(p, source, settings) : NULL;
+        source = changed;
+    }
+    p->threads = p->is_folder && (own != NULL || all == NULL || all->data == NULL) ? 2 : 1;
+    mw_dataset *ahead = source != NULL ? mw_dataset_prefetch_threads(source, 2 * p->threads, p->threads, p->err) : NULL;
     mw_dataset_destroy(changed);
     mw_dataset_destroy(own);
     return ahead;

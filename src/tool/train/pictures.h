@@ -18,6 +18,9 @@ typedef struct pictures {
     bool is_folder;   /* they were opened by pictures_open */
     bool has_classes; /* the loss wants one class each */
     int broken;       /* pictures that were complained of */
+    /* what pictures_prepare found */
+    int threads;         /* that should make batches ahead: more where pictures are unpacked while a network learns */
+    float mixup, cutmix; /* 0 = none */
 } pictures;
 
 /* A folder with a folder for each class; with the classes of `like`, if there is one: the same name is the same number.

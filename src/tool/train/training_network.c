@@ -245,7 +245,12 @@ static bool make_class_loss(training *t)
                              "the network gives %lld numbers an example, and there are %lld classes: end it with "
                              "{\"dense\": \"classes\"} (mw finetune: --head)",
                              (long long)(shape.rank == 2 ? shape.dim[1] : 1), (long long)t->data.classes);
-    t->y = mw_input(t->graph, t->label, MW_I32, MW_SHAPE(t->batch));
+    if (data_mixes(&t->data) && t->probabilities)
+        return training_fail(t, MW_ERROR_UNSUPPORTED,
+                             "mixup and cutmix want scores, and %.200s ends in softmax: --head, or leave them out",
+                             t->model_path);
+    t->y = data_mixes(&t->data) ? mw_input(t->graph, t->label, MW_F32, MW_SHAPE(t->batch, shape.dim[1]))
+                                : mw_input(t->graph, t->label, MW_I32, MW_SHAPE(t->batch));
     if (mw_tensor_dtype(scores) == MW_F16)
         scores = mw_cast(scores, MW_F32);
     mw_tensor *sure = mw_scalar(t->graph, MW_F32, 1e-7);
@@ -327,6 +332,7 @@ static bool pair_classes(training *t)
 static bool name_columns(training *t)
 {
     free_name(t->graph, "y", "", t->label, sizeof t->label);
+    t->data.scores = score_count(t);
     return data_rename(&t->data, mw_tensor_name(t->x), t->label, t->err);
 }
 
