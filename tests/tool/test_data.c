@@ -242,6 +242,11 @@ static void test_pictures_of_any_size_are_trained(void)
          "127}}}",
          NULL},
         {"{\"size\": 8, \"channels\": 1, \"augment\": {\"color\": {\"hue\": 0.1}}}", "1 channels; color is of 3"},
+        {"{\"size\": 8, \"mean\": [0.485, 0.456, 0.406], \"deviation\": [0.229, 0.224, 0.225]}", NULL},
+        {"{\"size\": 8, \"normalize\": true}", NULL},
+        {"{\"size\": 8, \"normalize\": true, \"mean\": [0, 0, 0]}", "two ways to normalize"},
+        {"{\"size\": 8, \"mean\": [0.5]}", "\"mean\" is a list of 3 numbers"},
+        {"{\"size\": 8, \"deviation\": [1, 1, 1]}", "\"deviation\" has no effect"},
         {"{\"size\": 8, \"memory\": 0, \"augment\": {\"mixup\": 0.2, \"cutmix\": 1}}", NULL},
         {"{\"size\": 8, \"augment\": {\"mixup\": 0.01}}", "mixup 0.01"},
         {"{}", "pictures of several sizes want"},
@@ -269,6 +274,29 @@ static void test_pictures_of_any_size_are_trained(void)
             CHECK_MW(0, "report.html", NULL, "report", "sized", "--data", pictures);
         folder_empty("sized");
     }
+}
+
+/* One mean and one factor a channel, computed by numpy and Pillow over all pictures. */
+static void test_pictures_are_normalized_by_channel(void)
+{
+    folder_put("channels.json",
+               "{\"network\": [{\"conv\": 2}, \"relu\", {\"dense\": \"classes\"}], \"epochs\": 1, \"batch\": 4,"
+               " \"data\": {\"size\": 8, \"normalize\": true, \"validation\": 0}}");
+    shell_result r = MW("train", "channels.json", "--data", MW_TESTS_DIR "/data/pictures", "--run", "channels", "-q");
+    const bool is_left_out = strstr(r.errs, "built without") != NULL;
+    shell_free(&r);
+    if (is_left_out)
+        SKIP("built without libpng, libjpeg or libwebp");
+    static const double wanted[] = {6.99478173, 3.19904516, 6.93661896, 0.49162767, 0.25073808, 0.49469418};
+    char *text = page_read("channels/model/model.mil");
+    const char *at = text;
+    for (int i = 0; i < 6; i++) {
+        at = i % 3 == 0 && at != NULL ? strstr(at, "[1, 3, 1, 1]>([[[[") : at;
+        at = at != NULL ? strstr(at, "0x") : NULL;
+        CHECK(at != NULL && fabs(strtod(at, NULL) - wanted[i]) < 2e-3 * wanted[i]);
+        at = at != NULL ? at + 2 : NULL;
+    }
+    free(text);
 }
 
 /* Names and labels from a table: one label, or several; broken pictures are named. */
@@ -438,6 +466,7 @@ int main(void)
     RUN(test_pictures_on_their_side_are_fitted);
     RUN(test_pictures_of_any_size_are_trained);
     RUN(test_pictures_of_a_table_are_trained);
+    RUN(test_pictures_are_normalized_by_channel);
     RUN(test_labels_that_are_too_large_are_refused_by_example);
     RUN(test_what_is_wrong_with_a_table_names_file_and_line);
     RUN(test_settings_of_data_are_refused_with_their_place);

@@ -98,6 +98,18 @@ static mw_dataset *mix_labels(const data_parts *data, mw_dataset *renamed, bool 
     return mixed;
 }
 
+/* Pictures as a model has learned them. NULL is passed on. */
+static mw_dataset *normalize_pictures(const data_parts *data, mw_dataset *renamed, const char *x, mw_error *err)
+{
+    if (data->channels == 0 || renamed == NULL)
+        return renamed;
+    mw_normalize_options options = mw_normalize_defaults(x, data->mean, data->deviation, (size_t)data->channels);
+    options.channels_first = data->channels_first;
+    mw_dataset *normalized = mw_dataset_normalize(renamed, &options, err);
+    mw_dataset_destroy(renamed);
+    return normalized;
+}
+
 static bool rename_one(data_parts *data, mw_dataset **dataset, const char *x, const char *y, mw_error *err)
 {
     if (*dataset == NULL)
@@ -107,6 +119,7 @@ static bool rename_one(data_parts *data, mw_dataset **dataset, const char *x, co
     mw_dataset *renamed = rename_columns(r, *dataset, x, y, err);
     const int threads = data->threads > 1 ? data->threads : 1;
     renamed = mix_labels(data, renamed, dataset == &data->training, x, y, err);
+    renamed = normalize_pictures(data, renamed, x, err);
     mw_dataset *ahead = mw_dataset_prefetch_threads(renamed, 2 * threads, threads, err);
     mw_dataset_destroy(renamed);
     mw_dataset_destroy(*dataset);
@@ -184,7 +197,8 @@ void data_map_classes(data_parts *data, int64_t *map, int64_t classes)
 
 bool data_rename(data_parts *data, const char *x, const char *y, mw_error *err)
 {
-    if (strcmp(x, "x") == 0 && strcmp(y, "y") == 0 && data->class_map == NULL && !data_mixes(data))
+    if (strcmp(x, "x") == 0 && strcmp(y, "y") == 0 && data->class_map == NULL && !data_mixes(data) &&
+        data->channels == 0)
         return true;
     return rename_one(data, &data->training, x, y, err) && rename_one(data, &data->validation, x, y, err) &&
            rename_one(data, &data->test, x, y, err);

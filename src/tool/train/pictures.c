@@ -142,6 +142,21 @@ static void read_table(pictures *p)
                     "several labels of a picture want \"loss\": \"binary_cross_entropy\"");
 }
 
+/* For models that take (value - mean) / deviation of each channel. */
+static void read_mean(pictures *p)
+{
+    static const double means[] = {-1e6, 1e6}, deviations[] = {1e-6, 1e6};
+    const size_t channels = (size_t)p->options.channels;
+    double mean[3] = {0}, deviation[3] = {1, 1, 1};
+    p->has_mean = read_numbers(p, p->settings, "mean", channels, means, mean);
+    if (p->has_mean)
+        read_numbers(p, p->settings, "deviation", channels, deviations, deviation);
+    for (int i = 0; i < 3; i++) {
+        p->mean[i] = (float)mean[i];
+        p->deviation[i] = (float)deviation[i];
+    }
+}
+
 static void read_options(pictures *p)
 {
     const int wanted = channels_of(p->input, &p->channels_last);
@@ -151,6 +166,7 @@ static void read_options(pictures *p)
     read_size(p);
     read_fit(p);
     p->options.bytes_max = field_integer(p->c, p->settings, "data.memory", 1024) << 20;
+    read_mean(p);
     read_broken(p);
     read_table(p);
 }

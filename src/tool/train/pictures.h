@@ -21,6 +21,8 @@ typedef struct pictures {
     /* what pictures_prepare found */
     int threads;         /* that should make batches ahead: more where pictures are unpacked while a network learns */
     float mixup, cutmix; /* 0 = none */
+    float mean[3], deviation[3]; /* of what a model takes */
+    bool has_mean;
 } pictures;
 
 /* A folder with a folder for each class; with the classes of `like`, if there is one: the same name is the same number.

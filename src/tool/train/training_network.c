@@ -38,23 +38,52 @@ static mw_shape input_shape(const training *t)
     return shape;
 }
 
-/* (x - mean) / deviation of each input, as constants: whoever runs the model feeds what the data has. */
+/* numbers [2, count]: means, and what a difference to them is multiplied with. */
+static mw_shape measure_fields(const data_moments *moments, mw_shape input, float *numbers)
+{
+    for (size_t i = 0; i < moments->count; i++) {
+        numbers[i] = (float)data_moments_mean(moments, i);
+        numbers[moments->count + i] = data_moments_factor(moments, i);
+    }
+    if (input.rank > 0)
+        input.dim[0] = 1;
+    return input;
+}
+
+/* Of pictures each channel is one: [1, C, 1, 1] or [1, 1, 1, C]. */
+static mw_shape measure_channels(const training *t, const data_moments *moments, mw_shape input, float *numbers)
+{
+    const int axis = t->data.x->shape.rank == 2 || t->data.channels_first ? 1 : 3;
+    const size_t channels = (size_t)input.dim[axis], pixels = moments->count / channels;
+    for (size_t c = 0; c < channels; c++) {
+        double mean = 0, square = 0;
+        for (size_t k = 0; k < pixels; k++) {
+            const size_t i = axis == 1 ? c * pixels + k : k * channels + c;
+            const double own = data_moments_mean(moments, i), deviation = data_moments_deviation(moments, i);
+            mean += own / (double)pixels;
+            square += (own * own + deviation * deviation) / (double)pixels;
+        }
+        numbers[c] = (float)mean;
+        numbers[channels + c] = square > mean * mean ? (float)(1.0 / sqrt(square - mean * mean)) : 1.0f;
+    }
+    mw_shape shape = MW_SHAPE(1, 1, 1, 1);
+    shape.dim[axis] = (int64_t)channels;
+    return shape;
+}
+
+/* (x - mean) / deviation of each input or channel, as constants: whoever runs the model feeds what the data has. */
 static mw_tensor *normalize(training *t, mw_tensor *x)
 {
     data_moments moments = {0};
     const bool good = data_moments_take(&moments, t->data.plain, "x", t->err);
-    const size_t fields = moments.count;
-    float *numbers = good ? calloc(2 * fields + 1, sizeof *numbers) : NULL;
-    mw_shape shape = mw_tensor_shape(x);
-    if (shape.rank > 0)
-        shape.dim[0] = 1;
-    for (size_t i = 0; numbers != NULL && i < fields; i++) {
-        numbers[i] = (float)data_moments_mean(&moments, i);
-        numbers[fields + i] = data_moments_factor(&moments, i);
-    }
-    if (numbers != NULL)
+    float *numbers = good ? calloc(2 * moments.count + 1, sizeof *numbers) : NULL;
+    const mw_shape input = mw_tensor_shape(x);
+    if (numbers != NULL) {
+        const mw_shape shape = t->data.is_image && input.rank == 4 ? measure_channels(t, &moments, input, numbers)
+                                                                   : measure_fields(&moments, input, numbers);
         x = mw_mul(mw_sub(x, mw_constant(t->graph, MW_F32, shape, numbers)),
-                   mw_constant(t->graph, MW_F32, shape, numbers + fields));
+                   mw_constant(t->graph, MW_F32, shape, numbers + mw_shape_count(shape)));
+    }
     free(numbers);
     data_moments_free(&moments);
     return x;
