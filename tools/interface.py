@@ -30,7 +30,7 @@ VALUES = {"mw_dtype", "mw_init", "mw_operation", "mw_schedule", "mw_shape", "mw_
 # Of the headers in ops/, those that have more than constructors.
 ABOUT_OPERATIONS = {"ops/layer", "ops/operation"}
 # How many functions the core may have, by the rules.
-CORE_MAX = 425
+CORE_MAX = 430
 # Verbs that stand for others, by the rules.
 FOREIGN = {"close": "destroy", "free": "destroy", "new": "create", "delete": "destroy"}
 ALLOWED = {"mw_string_free"}  # text is no object

@@ -23,6 +23,8 @@ uint64_t mw__data_seed(uint64_t key, uint64_t low, uint64_t high);
 /* An example of a set in scratch memory: the addresses of its columns, then those, aligned to 64 bytes. False if it is
  * more than fits into memory. */
 bool mw__data_places_size(const mw_dataset *source, size_t *out_bytes);
+/* With the scratch of the set, behind it. */
+bool mw__data_scratch_bytes(const mw_dataset *source, size_t *out_bytes);
 /* Writes the addresses; returns the end. */
 char *mw__data_put_places(const mw_dataset *source, char *scratch);
 

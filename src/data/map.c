@@ -50,8 +50,7 @@ char *mw__data_put_places(const mw_dataset *source, char *scratch)
     return at;
 }
 
-/* The scratch of a map: an example of the source, and the source's scratch. */
-static bool lay_out(const mw_dataset *source, size_t *out_bytes)
+bool mw__data_scratch_bytes(const mw_dataset *source, size_t *out_bytes)
 {
     size_t bytes;
     return mw__data_places_size(source, &bytes) && mw__add_size(bytes, source->scratch_bytes, out_bytes);

@@ -15,13 +15,6 @@ typedef struct windows {
     size_t column[]; /* [inputs + targets] of the source */
 } windows;
 
-/* Of what makes rows of a source. */
-static bool scratch_bytes(const mw_dataset *source, size_t *out)
-{
-    size_t places;
-    return mw__data_places_size(source, &places) && mw__add_size(places, source->scratch_bytes, out);
-}
-
 /* ---- serving ---- */
 
 /* Row `row` of the source to place `at` of columns [first, first + count) of an example. */
@@ -234,7 +227,7 @@ static mw_dataset *make_windows(const series_scan *s, const mw_window_options *o
     }
     dataset->make = make_window;
     dataset->state = w;
-    scratch_bytes(s->source, &dataset->scratch_bytes);
+    mw__data_scratch_bytes(s->source, &dataset->scratch_bytes);
     if (find_windows(s, o, dataset->index, &count, &longest, err) == MW_OK)
         return dataset;
     mw_dataset_destroy(dataset);
@@ -248,7 +241,7 @@ static mw_status begin_scan(const mw_dataset *source, const mw_window_options *o
     *s = (series_scan){.source = source, .column = source->column_count};
     if (o->series != NULL)
         MW_TRY(find_column(source, o->series, &s->column, err));
-    if (!scratch_bytes(source, &bytes))
+    if (!mw__data_scratch_bytes(source, &bytes))
         return mw__fail(err, MW_ERROR_SHAPE, "mw_dataset_window: an example of the source is larger than memory");
     s->scratch = mw__arena_alloc(arena, bytes > ALIGNED ? bytes : ALIGNED, 1, err);
     if (o->series != NULL)

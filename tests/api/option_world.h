@@ -42,5 +42,13 @@ void make_text_data(world *w, void *out);
 bool use_text_data(world *w, const void *options);
 void make_table_fit(world *w, void *out);
 bool use_table_fit(world *w, const void *options);
+void make_augment(world *w, void *out);
+bool use_augment(world *w, const void *options);
+void make_window(world *w, void *out);
+bool use_window(world *w, const void *options);
+void make_mix(world *w, void *out);
+bool use_mix(world *w, const void *options);
+void make_normalize(world *w, void *out);
+bool use_normalize(world *w, const void *options);
 
 #endif

@@ -1,6 +1,6 @@
 /* NULL wherever the public API takes a pointer: an error or a harmless value, never a crash. The last test holds this
- * file to the headers, so that a new function cannot be forgotten. */
-#include "support/check.h"
+ * file and test_null_data.c to the headers, so that a new function cannot be forgotten. */
+#include "api/refused.h"
 
 #include <ctype.h>
 #include <millwright/ane_e5rt.h>
@@ -12,35 +12,6 @@
 #include <millwright/view.h>
 #include <stdlib.h>
 
-static char skipped_line[1024]; /* the last line that the log hook got */
-
-static void keep_line(void *user, mw_log_level level, const char *line)
-{
-    (void)user;
-    if (level == MW_LOG_DEBUG)
-        snprintf(skipped_line, sizeof skipped_line, "%s", line);
-}
-
-/* "mw_program_run is skipped, as an earlier call failed: an earlier one", for the text of a call of mw_program_run. */
-static bool says_skipped(const char *call)
-{
-    const size_t length = strcspn(call, "(");
-    return strncmp(skipped_line, call, length) == 0 && strncmp(skipped_line + length, " is skipped", 11) == 0 &&
-           strstr(skipped_line, "an earlier one") != NULL;
-}
-
-#define REFUSED(call)                                                                                                  \
-    do {                                                                                                               \
-        mw_error err = {0};                                                                                            \
-        (void)(call);                                                                                                  \
-        check_note(err.status != MW_OK && err.message[0] != '\0', __FILE__, __LINE__, "accepted: %s", #call);          \
-        skipped_line[0] = '\0';                                                                                        \
-        err = (mw_error){.status = MW_ERROR_FILE, .message = "an earlier one"};                                        \
-        (void)(call); /* given a set error, it does nothing but say so */                                              \
-        CHECK_INT(err.status, MW_ERROR_FILE);                                                                          \
-        check_note(says_skipped(#call), __FILE__, __LINE__, "the log has \"%s\" for %s", skipped_line, #call);         \
-    } while (0)
-
 /* In a graph `g` with an input `x` [2, 3]: the call leaves an error on the graph. */
 #define STICKS(call)                                                                                                   \
     do {                                                                                                               \
@@ -51,8 +22,6 @@ static bool says_skipped(const char *call)
         check_note(mw_graph_check(g, NULL) != MW_OK, __FILE__, __LINE__, "no error on the graph: %s", #call);          \
         mw_graph_destroy(g);                                                                                           \
     } while (0)
-
-#define YIELDS_NULL(call) CHECK((call) == NULL)
 
 static void test_dispatch_refuses_null(void)
 {
@@ -479,68 +448,6 @@ static void test_calls_with_an_error_refuse_null(void)
     mw_graph_destroy(graph);
 }
 
-static void test_data_refuses_null(void)
-{
-    const mw_loader_options options = mw_loader_defaults(NULL, 1);
-    const mw_column bare = {.name = "x", .dtype = MW_F32};
-    REFUSED(mw_dataset_open_idx(NULL, "train", &err));
-    REFUSED(mw_dataset_open_idx("folder", NULL, &err));
-    REFUSED(mw_dataset_create(NULL, 1, 1, true, &err));
-    REFUSED(mw_dataset_create(&bare, 1, 1, true, &err));
-    REFUSED(mw_dataset_create_callback(&bare, 1, 1, NULL, NULL, &err));
-    mw_dataset *part;
-    const mw_augment_options nothing = mw_augment_defaults(NULL);
-    REFUSED(mw_dataset_shard(NULL, 0, 1, &err));
-    REFUSED(mw_dataset_subset(NULL, NULL, 1, &err));
-    REFUSED(mw_dataset_split(NULL, NULL, 1, 0, &part, &err));
-    REFUSED(mw_dataset_split(NULL, NULL, 1, 0, NULL, &err));
-    REFUSED(mw_dataset_concatenate(NULL, 1, &err));
-    REFUSED(mw_dataset_map(NULL, NULL, 0, NULL, NULL, 0, &err));
-    REFUSED(mw_dataset_prefetch(NULL, 1, &err));
-    REFUSED(mw_dataset_bucket(NULL, NULL, NULL, 0, &err));
-    REFUSED(mw_dataset_prefetch_threads(NULL, 1, 1, &err));
-    REFUSED(mw_dataset_augment(NULL, &nothing, &err));
-    REFUSED(mw_dataset_window(NULL, &(mw_window_options){0}, &err));
-    REFUSED(mw_dataset_mix(NULL, NULL, &err));
-    REFUSED(mw_dataset_normalize(NULL, NULL, &err));
-    CHECK(mw_mix_defaults(NULL, NULL, 2).column == mw_normalize_defaults(NULL, NULL, NULL, 0).column);
-    CHECK(mw_map_example_uniform(NULL, 0) < 1.0f);
-    const mw_table_options empty = mw_table_defaults(NULL, 0);
-    REFUSED(mw_dataset_open_csv(NULL, &empty, &err));
-    REFUSED(mw_dataset_open_csv("table.csv", NULL, &err));
-    REFUSED(mw_dataset_open_csv("table.csv", &empty, &err));
-    REFUSED(mw_dataset_open_tensors(NULL, NULL, 0, &err));
-    REFUSED(mw_dataset_open_tensors("x.npz", NULL, 1, &err));
-    REFUSED(mw_dataset_open_jsonl(NULL, &empty, &err));
-    REFUSED(mw_dataset_open_jsonl("table.jsonl", NULL, &err));
-    REFUSED(mw_dataset_open_jsonl("table.jsonl", &empty, &err));
-    const mw_image_options pictures = mw_image_defaults();
-    REFUSED(mw_dataset_open_images(NULL, &pictures, &err));
-    REFUSED(mw_dataset_open_images("folder", NULL, &err));
-    CHECK_INT(mw_dataset_classes(NULL, "y").count, 0);
-    YIELDS_NULL(mw_dataset_classes(NULL, NULL).names);
-    CHECK_INT(mw_trainer_classes(NULL, NULL).count, 0);
-    YIELDS_NULL(mw_trainer_classes(NULL, NULL).names);
-    REFUSED(mw_loader_create(NULL, &err));
-    REFUSED(mw_loader_create(&options, &err));
-    REFUSED(mw_loader_next(NULL, &err));
-    REFUSED(mw_loader_seek(NULL, (mw_loader_position){0}, &err));
-    REFUSED(mw_tensors_open(NULL, &err));
-    REFUSED(mw_tensors_read(NULL, "x", MW_F32, NULL, 0, &err));
-    REFUSED(mw_tensors_constant(NULL, "x", MW_F32, NULL, &err));
-    REFUSED(mw_tensors_write(NULL, NULL, 0, &err));
-    REFUSED(mw_tensors_write("x.npz", NULL, 1, &err));
-    REFUSED(mw_tensors_convert(NULL, "x.npz", MW_F32, &err));
-    REFUSED(mw_tensors_read_array(NULL, "x", NULL, &err));
-    REFUSED(mw_gguf_write(NULL, NULL, &err));
-    REFUSED(mw_gguf_write("x.gguf", &(mw_gguf_file){.tensor_count = 1}, &err));
-    REFUSED(mw_onnx_check(NULL, &err));
-    YIELDS_NULL(mw_tensors_left_out_at(NULL, 0));
-    REFUSED(mw_tensors_average(NULL, 1, "x.npz", &err));
-    REFUSED(mw_tensors_average((const char *const[]){NULL}, 1, "x.npz", &err));
-    CHECK(!mw_operation_at(0, NULL) && !mw_operation_argument_at(0, 0, NULL));
-}
-
 static void test_training_refuses_null(void)
 {
     const mw_trainer_options options = mw_trainer_defaults(NULL, mw_adam(1e-3f));
@@ -680,14 +587,21 @@ static void check_skipping(const char *self, const char *word, const char *open,
     check_note(strstr(self, call) != NULL, __FILE__, __LINE__, "%s is not called with a set error here", word);
 }
 
+static void add_text(const char *path, char *text)
+{
+    const size_t size = strlen(text);
+    FILE *file = fopen(path, "rb");
+    if (file == NULL)
+        return;
+    text[size + fread(text + size, 1, (1 << 20) - 1 - size, file)] = '\0';
+    fclose(file);
+}
+
 static char *read_text(const char *path)
 {
-    FILE *file = fopen(path, "rb");
     char *text = calloc(1, 1 << 20);
-    if (file != NULL && text != NULL)
-        text[fread(text, 1, (1 << 20) - 1, file)] = '\0';
-    if (file != NULL)
-        fclose(file);
+    if (text != NULL)
+        add_text(path, text);
     return text;
 }
 
@@ -761,6 +675,8 @@ static void test_every_public_function_is_here(void)
     snprintf(path, sizeof path, "%s/api/test_null.c", MW_TESTS_DIR);
     char *self = read_text(path);
     REQUIRE(self != NULL);
+    snprintf(path, sizeof path, "%s/api/test_null_data.c", MW_TESTS_DIR);
+    add_text(path, self);
     for (const char *at = headers; sscanf(at, "%60s%n", name, &length) == 1; at += length)
         functions += check_header(self, strcat(name, ".h"));
     CHECK(functions > 100); /* the headers were found and read */
@@ -796,7 +712,6 @@ int main(void)
     RUN(test_a_null_graph_yields_null);
     RUN(test_null_names_and_arrays_stick_to_the_graph);
     RUN(test_calls_with_an_error_refuse_null);
-    RUN(test_data_refuses_null);
     RUN(test_training_refuses_null);
     RUN(test_communicators_refuse_null);
     RUN(test_a_living_trainer_refuses_null);

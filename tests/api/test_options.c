@@ -56,7 +56,6 @@ static void world_deinit(world *w)
 /* ---- one maker and one use of each struct ---- */
 
 static const char *const patterns[] = {"*"};
-static const float one_mean = 0.5f, one_deviation = 2.0f;
 
 #define MAKER(name, type, value)                                                                                       \
     static void make_##name(world *w, void *out)                                                                       \
@@ -91,10 +90,6 @@ MAKER(write, mw_write_options, mw_write_defaults())
 MAKER(compress, mw_compress_options, mw_compress_defaults(MW_WEIGHTS_PALETTE))
 static const mw_table_column table_columns[] = {{.name = "x", .dtype = MW_F32}};
 MAKER(table, mw_table_options, mw_table_defaults(table_columns, 1))
-MAKER(augment, mw_augment_options, mw_augment_defaults("image"))
-MAKER(window, mw_window_options, mw_window_defaults(2))
-MAKER(mix, mw_mix_options, mw_mix_defaults("image", "class", 3))
-MAKER(normalize, mw_normalize_options, mw_normalize_defaults("image", &one_mean, &one_deviation, 1))
 MAKER(images, mw_image_options, mw_image_defaults())
 MAKER(netplist, mw_netplist_options, mw_netplist_defaults())
 MAKER(onnx, mw_onnx_options, mw_onnx_defaults())
@@ -347,53 +342,6 @@ static bool use_onnx(world *w, const void *options)
     CHECK(mw_graph_open_onnx("no/such.onnx", onnx, &w->err) == NULL);
     return good_if_built(w, w->err.status == MW_ERROR_FILE, onnx->struct_size == sizeof *onnx);
 }
-
-typedef mw_dataset *image_maker(const mw_dataset *source, const void *options, mw_error *err);
-
-static bool use_on_images(world *w, const void *options, image_maker *make)
-{
-    static float images[2 * 4 * 4];
-    static int32_t classes[2];
-    const mw_column columns[] = {{.name = "image", .dtype = MW_F32, .shape = MW_SHAPE(4, 4), .data = images},
-                                 {.name = "class", .dtype = MW_I32, .data = classes}};
-    mw_dataset *data = mw_dataset_create(columns, 2, 2, true, &w->err);
-    mw_dataset *changed = make(data, options, &w->err);
-    const bool made = changed != NULL;
-    mw_dataset_destroy(changed);
-    mw_dataset_destroy(data);
-    return made;
-}
-
-static bool use_window(world *w, const void *options)
-{
-    static float values[4];
-    const mw_column column = {.name = "x", .dtype = MW_F32, .data = values};
-    mw_dataset *data = mw_dataset_create(&column, 1, 4, true, &w->err);
-    mw_dataset *windows = mw_dataset_window(data, options, &w->err);
-    const bool made = windows != NULL;
-    mw_dataset_destroy(windows);
-    mw_dataset_destroy(data);
-    return made;
-}
-
-static mw_dataset *make_augmented(const mw_dataset *source, const void *options, mw_error *err)
-{
-    return mw_dataset_augment(source, options, err);
-}
-
-static mw_dataset *make_mixed(const mw_dataset *source, const void *options, mw_error *err)
-{
-    return mw_dataset_mix(source, options, err);
-}
-
-static mw_dataset *make_normalized(const mw_dataset *source, const void *options, mw_error *err)
-{
-    return mw_dataset_normalize(source, options, err);
-}
-
-static bool use_augment(world *w, const void *options) { return use_on_images(w, options, make_augmented); }
-static bool use_mix(world *w, const void *options) { return use_on_images(w, options, make_mixed); }
-static bool use_normalize(world *w, const void *options) { return use_on_images(w, options, make_normalized); }
 
 static bool use_description(world *w, const void *options)
 {

@@ -388,7 +388,7 @@ bool data_prepare_pictures(opening *o, const mw_dataset *all)
     memcpy(o->out->mean, o->pictures.mean, sizeof o->out->mean);
     memcpy(o->out->deviation, o->pictures.deviation, sizeof o->out->deviation);
     if (o->pictures.has_mean && o->out->normalizes)
-        return fail_data(o->err, "\"normalize\" and \"mean\" are two ways to normalize pictures: leave one out");
+        return data_fail(o->err, "\"normalize\" and \"mean\" are two ways to normalize pictures: leave one out");
     return o->out->training != NULL;
 }
 
