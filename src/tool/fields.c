@@ -86,6 +86,7 @@ static const field_row rows[] = {
     {"data.x", FIELD_TEXT, .when = "for files of tensors"},
     {"data.y", FIELD_TEXT, .when = "for files of tensors"},
     {"data.augment", FIELD_OBJECT, .when = PICTURES},
+    {"augment.seed", FIELD_INTEGER, 0, RECIPE_SEED_MAX, .when = NULL},
     {"augment.pad", FIELD_INTEGER, 0, 4096, .when = NULL},
     {"augment.shift", FIELD_INTEGER, 0, 4096, .when = NULL},
     {"augment.flip", FIELD_NUMBER, 0, 1, .when = NULL},

@@ -384,6 +384,7 @@ bool data_prepare_pictures(opening *o, const mw_dataset *all)
     o->out->channels_first = o->out->x->shape.rank == 3 && !o->pictures.channels_last;
     o->out->mixup = o->pictures.mixup;
     o->out->cutmix = o->pictures.cutmix;
+    o->out->mix_seed = o->pictures.seed;
     o->out->channels = o->pictures.has_mean ? o->pictures.options.channels : 0;
     memcpy(o->out->mean, o->pictures.mean, sizeof o->out->mean);
     memcpy(o->out->deviation, o->pictures.deviation, sizeof o->out->deviation);

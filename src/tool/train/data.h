@@ -36,9 +36,10 @@ typedef struct data_parts {
     int64_t class_map_count;
     data_renaming renamings[3];
     size_t renaming_count;
-    int threads;                 /* that make batches ahead */
-    bool channels_first;         /* of pictures */
-    float mixup, cutmix;         /* of the training part, 0 = none; labels are then probabilities.. */
+    int threads;         /* that make batches ahead */
+    bool channels_first; /* of pictures */
+    float mixup, cutmix; /* of the training part, 0 = none; labels are then probabilities.. */
+    uint64_t mix_seed;
     int64_t scores;              /* ..of so many classes, once the network is known */
     float mean[3], deviation[3]; /* [channels] that pictures are normalized by for a model */
     int channels;                /* 0 = they are not */

@@ -91,6 +91,7 @@ static mw_dataset *mix_labels(const data_parts *data, mw_dataset *renamed, bool 
     if (!data_mixes(data) || renamed == NULL)
         return renamed;
     options.channels_first = data->channels_first;
+    options.seed = data->mix_seed;
     options.mixup = is_training ? data->mixup : 0.0f;
     options.cutmix = is_training ? data->cutmix : 0.0f;
     mw_dataset *mixed = mw_dataset_mix(renamed, &options, err);

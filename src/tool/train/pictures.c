@@ -239,6 +239,7 @@ static const mw_dataset *choose_source(pictures *p, const pictures_part *part, c
     *out_own = NULL;
     if (!p->is_folder || p->options.height == 0 || !read_numbers(p, augment, "scale", 2, shares, scale))
         return part->plain;
+    random.seed = p->seed;
     random.scale_least = (float)scale[0], random.scale_most = (float)scale[1];
     if (read_numbers(p, augment, "ratio", 2, ratios, ratio))
         random.ratio_least = (float)ratio[0], random.ratio_most = (float)ratio[1];
@@ -277,6 +278,7 @@ static mw_dataset *augment_source(pictures *p, const mw_dataset *source, const c
     const mw_column *x = mw_dataset_column_at(source, 0);
     mw_augment_options change = mw_augment_defaults("x");
     change.channels_first = x != NULL && x->shape.rank == 3 && !p->channels_last;
+    change.seed = p->seed;
     change.pad = (int)field_integer(p->c, settings, "augment.pad", 0);
     change.shift = (int)field_integer(p->c, settings, "augment.shift", 0);
     change.flip = (float)field_number(p->c, settings, "augment.flip", 0);
@@ -308,6 +310,7 @@ mw_dataset *pictures_prepare(pictures *p, const pictures_part *part)
     mw_dataset *own = NULL, *changed = NULL;
     const mw_dataset *source = part->plain;
     if (settings != NULL) {
+        p->seed = (uint64_t)field_integer(p->c, settings, "augment.seed", 0);
         source = choose_source(p, part, settings, &own);
         read_mix(p, settings);
         changed = source != NULL ? augment_source(p, source, settings) : NULL;

@@ -21,6 +21,7 @@ typedef struct pictures {
     /* what pictures_prepare found */
     int threads;         /* that should make batches ahead: more where pictures are unpacked while a network learns */
     float mixup, cutmix; /* 0 = none */
+    uint64_t seed;       /* of what is drawn for them */
     float mean[3], deviation[3]; /* of what a model takes */
     bool has_mean;
 } pictures;

@@ -81,8 +81,8 @@ static mw_tensor *normalize(training *t, mw_tensor *x)
     if (numbers != NULL) {
         const mw_shape shape = t->data.is_image && input.rank == 4 ? measure_channels(t, &moments, input, numbers)
                                                                    : measure_fields(&moments, input, numbers);
-        x = mw_mul(mw_sub(x, mw_constant(t->graph, MW_F32, shape, numbers)),
-                   mw_constant(t->graph, MW_F32, shape, numbers + mw_shape_count(shape)));
+        mw_tensor *mean = mw_constant(t->graph, MW_F32, shape, numbers); /* first: it gives the names */
+        x = mw_mul(mw_sub(x, mean), mw_constant(t->graph, MW_F32, shape, numbers + mw_shape_count(shape)));
     }
     free(numbers);
     data_moments_free(&moments);
