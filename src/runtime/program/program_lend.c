@@ -42,12 +42,19 @@ bool mw__borrow(void *user, const mw_port *port, mw__device_buffer *out)
            mw__program_buffer(borrowing->lender, at, out);
 }
 
+/* An entry, or its average: which it was when the program was made, the lender may not say any more. */
+static bool is_of_state(const mw__state_set *state, const void *data)
+{
+    for (size_t i = 0; i < state->count; i++)
+        if (state->entries[i].data == data)
+            return true;
+    return false;
+}
+
 bool mw__program_is_borrowed(const mw_program *program, size_t port)
 {
-    if (program->state_lender != NULL) {
-        const mw__state_entry *entry = mw__state_find(&program->state_lender->state, program->ports[port].name);
-        return entry != NULL && entry->data == mw__program_data(program, port);
-    }
+    if (program->state_lender != NULL)
+        return is_of_state(&program->state_lender->state, mw__program_data(program, port));
     const mw_program *lender = program->lender;
     const size_t at = lender != NULL ? find_lent(lender, &program->ports[port]) : 0;
     return lender != NULL && at < lender->input_count &&

@@ -49,7 +49,7 @@ static mw_program *make_reader(mw_trainer *trainer, mw_device device, mw_error *
     for (int i = 0; i < 4; i++) {
         char name[24];
         snprintf(name, sizeof name, "copy%d", i);
-        mw_output(mw_identity(mw_parameter(graph, small_name(i), MW_F32, shapes[i], mw_init_zeros())), name);
+        mw_output(mw_identity(mw_parameter(graph, small_name(i), MW_F32, shapes[i], mw_init_constant(7))), name);
     }
     mw_compile_options options = mw_compile_defaults();
     options.provider = MW_PROVIDER_ENGINE;
