@@ -70,6 +70,7 @@ static const field_row rows[] = {
     {"data.size", FIELD_OBJECT, .when = FOLDERS},
     {"data.fit", FIELD_TEXT, .choices = "crop, stretch, pad", .when = SIZED},
     {"data.crop", FIELD_NUMBER, 0.01, 1, .when = SIZED " and \"fit\": \"crop\""},
+    {"data.reduce", FIELD_BOOL, .when = SIZED},
     {"data.blend", FIELD_BOOL, .when = FOLDERS},
     {"data.background", FIELD_OBJECT, .when = "with \"fit\": \"pad\" or \"blend\""},
     {"data.mean", FIELD_OBJECT, .when = FOLDERS},

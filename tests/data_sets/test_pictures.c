@@ -4,15 +4,16 @@
 #include "support/check.h"
 #include "support/failing.h"
 #include "support/folder.h"
+#include "support/meter.h"
 
 #include <millwright/data.h>
 #include <millwright/millwright.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 
-enum { W = 10, H = 8, PICTURES = 22, EPOCH = 3 };
+enum { W = 10, H = 8, PICTURES = 24, EPOCH = 3 };
 
-static const char *const cases[] = {"stretch", "crop", "part", "pad", "gray", "blend", "random"};
+static const char *const cases[] = {"stretch", "crop", "part", "pad", "gray", "blend", "random", "reduce"};
 enum { CASES = sizeof cases / sizeof cases[0] };
 
 static mw_image_options options_of(const char *name)
@@ -25,7 +26,8 @@ static mw_image_options options_of(const char *name)
     o.background[0] = 10, o.background[1] = 200, o.background[2] = 30;
     o.channels = strcmp(name, "gray") == 0 ? 1 : 3;
     o.blend = strcmp(name, "blend") == 0;
-    if (is_part || strcmp(name, "crop") == 0)
+    o.reduce = strcmp(name, "reduce") == 0;
+    if (is_part || o.reduce || strcmp(name, "crop") == 0)
         o.fit = MW_IMAGE_FIT_CROP;
     if (is_part)
         o.crop = 0.75f;
@@ -177,8 +179,8 @@ static void test_sizes_without_a_fit_are_refused_with_the_cure(void)
 
 static void test_fits_out_of_range_are_refused(void)
 {
-    mw_image_options bad[14];
-    for (int i = 0; i < 14; i++)
+    mw_image_options bad[15];
+    for (int i = 0; i < 15; i++)
         bad[i] = options_of("crop");
     bad[0].height = 0;
     bad[1].width = 16385;
@@ -196,10 +198,12 @@ static void test_fits_out_of_range_are_refused(void)
     bad[11].bytes_max = -1;
     bad[12].threads = 65;
     bad[13].threads = -1;
-    static const char *const parts[] = {"0 x 10",   "8 x 16385", "a fit wants", "fit 9",     "crop 0",
-                                        "crop nan", "crop 0.5",  "scale 0",     "ratio 2",   "scale 0",
-                                        "random",   "-1 bytes",  "65 threads",  "-1 threads"};
-    for (int i = 0; i < 14; i++)
+    bad[14] = mw_image_defaults();
+    bad[14].reduce = true;
+    static const char *const parts[] = {"0 x 10",   "8 x 16385", "a fit wants", "fit 9",      "crop 0",
+                                        "crop nan", "crop 0.5",  "scale 0",     "ratio 2",    "scale 0",
+                                        "random",   "-1 bytes",  "65 threads",  "-1 threads", "reduce is of a fit"};
+    for (int i = 0; i < 15; i++)
         expect_refused(&bad[i], MW_ERROR_ARGUMENT, parts[i]);
 }
 
@@ -354,6 +358,37 @@ static void expect_no_set(const mw_image_options *options, mw_status status, con
     mw_error err = {0};
     CHECK(mw_dataset_open_images(scratch("set"), options, &err) == NULL);
     CHECK_ERROR(err, status, part);
+}
+
+/* 3000 pictures of 12 KB each, once unpacked. */
+static void test_pictures_are_never_all_unpacked(void)
+{
+    NEEDS_LIBRARIES;
+    enum { ROWS = 3000, SIDE = 64 };
+    make_folder();
+    FILE *list = fopen(scratch("list.csv"), "w");
+    REQUIRE(list != NULL);
+    fputs("name,label\n", list);
+    for (int i = 0; i < ROWS; i++)
+        fprintf(list, "%s,%d\n", i % 2 == 0 ? "1.png" : "deep/2.jpg", i % 7);
+    fclose(list);
+    for (int kept = 0; kept <= 100; kept += 100) {
+        meter m = {0};
+        const mw_allocator allocator = {.resize = meter_resize, .user = &m};
+        mw_error err = {0};
+        mw_image_options options = options_of("pad");
+        options.height = options.width = SIDE;
+        options.table.path = scratch("list.csv");
+        options.allocator = &allocator;
+        options.threads = 1;
+        options.bytes_max = kept * SIDE * SIDE * 3;
+        mw_dataset *dataset = mw_dataset_open_images(scratch("set"), &options, &err);
+        CHECK_OK(err);
+        CHECK_INT(mw_dataset_examples(dataset), ROWS);
+        CHECK(m.most < (size_t)(options.bytes_max + (1 << 20))); /* all would be 36 MB */
+        mw_dataset_destroy(dataset);
+        CHECK_INT(m.held, 0);
+    }
 }
 
 static void test_tables_that_do_not_fit_are_refused(void)
@@ -531,6 +566,7 @@ int main(void)
     RUN(test_webp_that_is_cut_or_changed_is_refused);
     RUN(test_a_table_says_names_and_labels);
     RUN(test_a_table_may_give_several_labels);
+    RUN(test_pictures_are_never_all_unpacked);
     RUN(test_tables_that_do_not_fit_are_refused);
     RUN(test_broken_pictures_are_all_named_and_refused);
     RUN(test_broken_pictures_are_left_out);

@@ -575,8 +575,8 @@ mw_image_table._fields_ = [
 ]
 mw_image_options._fields_ = [
     ("struct_size", c_size_t), ("channels", c_int), ("channels_first", c_bool), ("height", c_int64),
-    ("width", c_int64), ("fit", c_int), ("crop", c_float), ("random", mw_image_random_crop), ("blend", c_bool),
-    ("background", c_uint8 * 3), ("table", mw_image_table), ("broken", c_int),
+    ("width", c_int64), ("fit", c_int), ("crop", c_float), ("random", mw_image_random_crop), ("reduce", c_bool),
+    ("blend", c_bool), ("background", c_uint8 * 3), ("table", mw_image_table), ("broken", c_int),
     ("on_broken", mw_image_broken_function), ("user", c_void_p), ("threads", c_int), ("pixels_max", c_int64),
     ("bytes_max", c_int64), ("class_names", POINTER(c_char_p)), ("class_count", c_size_t),
     ("allocator", POINTER(mw_allocator)),

@@ -145,6 +145,7 @@ void mw__augment_color(const mw_color_jitter *jitter, const mw_map_example *exam
     change.factors[SATURATION] = draw_factor(example, MW__DRAW_COLOR_SATURATION, jitter->saturation);
     change.factors[HUE] = turn * (double)jitter->hue;
     draw_order(example, change.order);
-    change.mean = mean_before_contrast(&change, image);
+    if (jitter->contrast > 0.0f) /* else its factor is 1 */
+        change.mean = mean_before_contrast(&change, image);
     change_pixels(&change, image);
 }

@@ -4,13 +4,19 @@
 
 #include <string.h>
 
-mw_status mw__image_begin(const mw__image_source *source, uint64_t height, uint64_t width, int channels, mw__image *out,
-                          mw_error *err)
+mw_status mw__image_check_size(const mw__image_source *source, uint64_t height, uint64_t width, mw_error *err)
 {
     if (height == 0 || width == 0 || height > (uint64_t)source->pixels_max / width)
         return mw__fail(err, MW_ERROR_FORMAT, "\"%.300s\" is a picture of %llu x %llu pixels, more than %lld in all",
                         source->path, (unsigned long long)height, (unsigned long long)width,
                         (long long)source->pixels_max);
+    return MW_OK;
+}
+
+mw_status mw__image_begin(const mw__image_source *source, uint64_t height, uint64_t width, int channels, mw__image *out,
+                          mw_error *err)
+{
+    MW_TRY(mw__image_check_size(source, height, width, err));
     out->height = (int64_t)height;
     out->width = (int64_t)width;
     out->channels = channels;

@@ -18,9 +18,10 @@ typedef struct mw__image_source {
     const mw_allocator *allocator;
     const uint8_t *data;
     size_t size;
-    const char *path;   /* for messages */
-    int64_t pixels_max; /* refused beyond */
-    bool keep_alpha;    /* 4 channels where a picture has transparency; else it is dropped, and there are 3 */
+    const char *path;                    /* for messages */
+    int64_t pixels_max;                  /* refused beyond */
+    int64_t height_wanted, width_wanted; /* a JPEG may be unpacked smaller, but not than these; 0 = whole */
+    bool keep_alpha; /* 4 channels where a picture has transparency; else it is dropped, and there are 3 */
 } mw__image_source;
 
 /* A picture by its first bytes, as it is stored: not yet turned. Its size is looked at before anything is allocated for
@@ -34,6 +35,8 @@ mw_status mw__png_read(const mw__image_source *source, mw__image *out, mw_error 
 mw_status mw__jpeg_read(const mw__image_source *source, mw__image *out, mw_error *err);
 mw_status mw__webp_read(const mw__image_source *source, mw__image *out, mw_error *err);
 
+/* Refuses a picture of more pixels than the source takes, or of none. */
+mw_status mw__image_check_size(const mw__image_source *source, uint64_t height, uint64_t width, mw_error *err);
 /* Makes room for a picture whose header was read. */
 mw_status mw__image_begin(const mw__image_source *source, uint64_t height, uint64_t width, int channels, mw__image *out,
                           mw_error *err);

@@ -48,6 +48,18 @@ static void watch_scans(j_common_ptr jpeg)
     longjmp(d->jump, 1);
 }
 
+/* 1, 2, 4 or 8: of each axis every so many pixels become one. */
+static unsigned choose_reduction(const decoder *d)
+{
+    const int64_t height = d->source->height_wanted, width = d->source->width_wanted;
+    unsigned by = 8;
+    if (height <= 0 || width <= 0)
+        return 1;
+    while (by > 1 && (d->jpeg.image_height / by < (uint64_t)height || d->jpeg.image_width / by < (uint64_t)width))
+        by /= 2;
+    return by;
+}
+
 static bool decode(decoder *d)
 {
     if (setjmp(d->jump) != 0)
@@ -58,7 +70,13 @@ static bool decode(decoder *d)
     d->progress.progress_monitor = watch_scans;
     jpeg_mem_src(&d->jpeg, d->source->data, (unsigned long)d->source->size);
     jpeg_read_header(&d->jpeg, TRUE);
-    d->status = mw__image_begin(d->source, d->jpeg.image_height, d->jpeg.image_width, 3, d->out, d->err);
+    d->status = mw__image_check_size(d->source, d->jpeg.image_height, d->jpeg.image_width, d->err);
+    if (d->status != MW_OK)
+        return true;
+    d->jpeg.scale_num = 1;
+    d->jpeg.scale_denom = choose_reduction(d);
+    jpeg_calc_output_dimensions(&d->jpeg);
+    d->status = mw__image_begin(d->source, d->jpeg.output_height, d->jpeg.output_width, 3, d->out, d->err);
     if (d->status != MW_OK)
         return true;
     d->jpeg.out_color_space = JCS_RGB;

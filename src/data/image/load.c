@@ -4,25 +4,41 @@
 #include "base/file/file.h"
 #include "data/image/fit.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 enum { PATH_ROOM = 512 };
+
+/* Twice the extent that comes out, of the part that is taken. */
+static void want_size(const mw_image_options *o, int orientation, mw__image_source *out)
+{
+    const double share = o->fit == MW_IMAGE_FIT_RANDOM_CROP ? sqrt((double)o->random.scale_least)
+                         : o->fit == MW_IMAGE_FIT_CROP      ? (double)o->crop
+                                                            : 1.0;
+    const int64_t height = (int64_t)ceil(2.0 * (double)o->height / share);
+    const int64_t width = (int64_t)ceil(2.0 * (double)o->width / share);
+    const bool lies = orientation > 4; /* rows are columns */
+    out->height_wanted = !o->reduce ? 0 : lies ? width : height;
+    out->width_wanted = !o->reduce ? 0 : lies ? height : width;
+}
 
 static mw_status unpack_file(const mw_image_options *options, const mw__file *file, const char *path, mw__image *out,
                              mw_error *err)
 {
     char *data;
     MW_TRY(mw__file_read_open(options->allocator, file, path, MW__IMAGE_FILE_MAX, &data, err));
-    const mw__image_source source = {.allocator = options->allocator,
-                                     .data = (const uint8_t *)data,
-                                     .size = (size_t)file->size,
-                                     .path = path,
-                                     .pixels_max = options->pixels_max,
-                                     .keep_alpha = options->blend};
+    mw__image_source source = {.allocator = options->allocator,
+                               .data = (const uint8_t *)data,
+                               .size = (size_t)file->size,
+                               .path = path,
+                               .pixels_max = options->pixels_max,
+                               .keep_alpha = options->blend};
+    const int orientation = mw__image_orientation(source.data, source.size);
+    want_size(options, orientation, &source);
     mw_status status = mw__image_read(&source, out, err);
     if (status == MW_OK)
-        status = mw__image_turn(options->allocator, out, mw__image_orientation(source.data, source.size), err);
+        status = mw__image_turn(options->allocator, out, orientation, err);
     mw__free(options->allocator, data);
     return status;
 }

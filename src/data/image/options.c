@@ -32,6 +32,8 @@ static mw_status check_size(const mw_image_options *o, mw_error *err)
             (long long)o->height, (long long)o->width, EXTENT_MAX);
     if (o->fit > MW_IMAGE_FIT_RANDOM_CROP)
         return mw__fail(err, MW_ERROR_ARGUMENT, "mw_dataset_open_images: fit %d is none of mw_image_fit", (int)o->fit);
+    if (o->fit == MW_IMAGE_FIT_NONE && o->reduce)
+        return refuse_option(err, "reduce is of a fit: without one pictures stay as large as they are");
     if (o->fit != MW_IMAGE_FIT_NONE && o->height == 0)
         return refuse_option(err, "a fit wants the height and width that pictures are brought to");
     return MW_OK;

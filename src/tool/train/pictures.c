@@ -84,6 +84,8 @@ static void read_fit(pictures *p)
                                             : MW_IMAGE_FIT_NONE;
     if (o->height > 0 && o->fit == MW_IMAGE_FIT_NONE && p->err->status == MW_OK)
         config_fail(p->c, config_get(p->settings, "fit"), "\"fit\" is \"%.20s\", none of stretch, crop, pad", said);
+    if (o->fit != MW_IMAGE_FIT_NONE)
+        o->reduce = field_bool(p->c, p->settings, "data.reduce", false);
     if (o->fit == MW_IMAGE_FIT_CROP)
         o->crop = (float)field_number(p->c, p->settings, "data.crop", 1);
     if ((o->fit == MW_IMAGE_FIT_PAD || o->blend) && read_numbers(p, p->settings, "background", 3, bytes, color))

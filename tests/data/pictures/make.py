@@ -43,6 +43,10 @@ def write_all():
     picture(31, 17, "RGB").save("b/lossy.webp", quality=80)
     picture(17, 31, "RGB").save("b/lossless.webp", lossless=True)
     picture(19, 19, "RGBA").save("b/clear.webp", lossless=True)
+    picture(97, 75, "RGB").save("b/large.jpg", quality=90)
+    exif = Image.Exif()
+    exif[0x0112] = 6
+    picture(90, 67, "RGB").save("turned/large.jpg", quality=90, exif=exif)
     for orientation in range(1, 9):
         exif = Image.Exif()
         exif[0x0112] = orientation
@@ -91,7 +95,16 @@ def pad(image):
     return None
 
 
-def cases(image, number):
+def reduced(path):
+    """As Pillow's draft mode unpacks a JPEG, at least twice as large as what comes out."""
+    with Image.open(path) as image:
+        lies = image.getexif().get(0x0112, 1) > 4
+        image.draft(None, (2 * H, 2 * W) if lies else (2 * W, 2 * H))
+        image.load()
+        return ImageOps.exif_transpose(image).convert("RGB")
+
+
+def cases(image, number, path):
     size, bilinear = (W, H), Image.Resampling.BILINEAR
     rgb = image.convert("RGB")
     yield "stretch", rgb.resize(size, bilinear)
@@ -100,6 +113,7 @@ def cases(image, number):
     yield "pad", pad(rgb)
     yield "gray", rgb.convert("L").resize(size, bilinear)
     yield "blend", over(image).resize(size, bilinear)
+    yield "reduce", ImageOps.fit(reduced(path), size, bilinear)
     yield "random", rgb.resize(size, bilinear, box=random_box(rgb, number))
 
 
@@ -113,7 +127,7 @@ def main():
                 with Image.open(f"{folder}/{name}") as image:
                     image.load()
                     upright = ImageOps.exif_transpose(image)
-                for case, made in cases(upright, number):
+                for case, made in cases(upright, number, f"{folder}/{name}"):
                     if made is not None:
                         print(f"{folder}/{name}", number, case, made.tobytes().hex(), file=out)
                 number += 1
