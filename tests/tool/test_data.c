@@ -250,6 +250,7 @@ static void test_pictures_of_any_size_are_trained(void)
         {"{\"size\": 8, \"memory\": 0, \"augment\": {\"mixup\": 0.2, \"cutmix\": 1}}", NULL},
         {"{\"size\": 8, \"augment\": {\"mixup\": 0.01}}", "mixup 0.01"},
         {"{}", "pictures of several sizes want"},
+        {"{}", "\"size\": 64 in \"data\" of the recipe"},
         {"{\"size\": 0}", "\"size\" is 0"},
         {"{\"size\": [8]}", "\"size\" is a list of 2 numbers of 1 to 16384"},
         {"{\"fit\": \"pad\"}", "pictures of several sizes want"},

@@ -209,7 +209,10 @@ mw_dataset *pictures_open(pictures *p, const char *path, const mw_dataset *like)
             config_fail(p->c, config_get(p->settings, "table"),
                         "the test set \"%.200s\" wants a table, too: \"test_table\"", path);
     }
-    return open_folder(p, options, path, like);
+    mw_dataset *images = open_folder(p, options, path, like);
+    if (images == NULL && options.height == 0 && strstr(p->err->message, "several sizes") != NULL)
+        tool_complain("\"size\": 64 in \"data\" of the recipe brings pictures of any size to 64 x 64");
+    return images;
 }
 
 /* ---- changing ---- */
