@@ -49,8 +49,10 @@ class Dataset(Handle):
 
     @classmethod
     def images(cls, folder, **options):
-        """A folder of pictures for each class: columns "x" and "y"."""
-        filled = fill(library.mw_image_defaults(), options, [], "images")
+        """Pictures of a folder for each class, or of a table: columns "x" and "y". Options are those of
+        mw_image_options: images("flowers", height=224, width=224, fit=2, table="labels.csv")."""
+        keep = []
+        filled = fill(library.mw_image_defaults(), options, keep, "images")
         return cls._of(checked("mw_dataset_open_images", os.fspath(folder).encode(), ctypes.byref(filled)))
 
     @classmethod

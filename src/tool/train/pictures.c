@@ -225,7 +225,9 @@ static mw_dataset *open_random(const pictures *p, const pictures_part *part, mw_
     options.fit = MW_IMAGE_FIT_RANDOM_CROP;
     options.crop = 1.0f;
     options.random = random;
-    options.on_broken = NULL; /* they were told of */
+    options.on_broken = NULL; /* they were told of.. */
+    if (options.broken == MW_IMAGE_BROKEN_REFUSE)
+        options.broken = MW_IMAGE_BROKEN_LATE; /* ..and there are none: they need not be looked at again */
     mw_dataset *cut = open_folder(p, options, part->path, part->all);
     if (cut != NULL)
         mw_dataset_split(cut, part->counts, part->count, part->seed, parts, p->err);
