@@ -25,6 +25,11 @@ mw_graph *mw_graph_parse_mil(const char *text, size_t size, const char *folder, 
         mw__fail(err, MW_ERROR_ARGUMENT, "mw_graph_parse_mil: the text is NULL");
         return NULL;
     }
+    if (size > PTRDIFF_MAX) {
+        mw__fail(err, MW_ERROR_ARGUMENT, "mw_graph_parse_mil: a text of %zu bytes; at most %td", size,
+                 (ptrdiff_t)PTRDIFF_MAX);
+        return NULL;
+    }
     mw_graph *graph = mw_graph_create(options, err);
     if (graph == NULL)
         return NULL;

@@ -49,7 +49,7 @@ static void print_shared_type(mw__printer *printer, const mw__type *type)
     const size_t at = printer->out->size;
     print_tensor_type(printer, type);
     const size_t size = printer->out->size - at;
-    if (size > sizeof printed->text)
+    if (size == 0 || size > sizeof printed->text) /* 0: out of memory */
         return;
     memcpy(printed->text, printer->out->data + at, size);
     printed->type = type;
