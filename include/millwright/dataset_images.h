@@ -7,8 +7,8 @@
  *     mw_dataset *flowers = mw_dataset_open_images("flowers", &options, &err);
  *
  * Memory: of the pictures that were brought to their size at most bytes_max bytes are kept; the others are read again
- * whenever they are served. Each thread that unpacks holds one file, its pixels twice, and what resizing needs: 8 bytes
- * for each row and column of the picture and of the result, and a row of the result for each row of the picture.
+ * whenever they are served. Each thread that unpacks holds one file, its pixels twice, and what resizing needs: 8
+ * bytes for each row and column of the picture, and at most 4 times the result.
  *
  * Threads: as <millwright/dataset.h>. Opening unpacks with threads of its own, and an allocator of the options is
  * called from them. */

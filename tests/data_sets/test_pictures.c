@@ -1,5 +1,6 @@
 /* Pictures of many sizes against Pillow, which data/pictures/make.py asked: turned, blended, resized, cropped, padded.
  */
+#include "data/image/resize.h"
 #include "runtime/files.h"
 #include "support/check.h"
 #include "support/failing.h"
@@ -391,6 +392,30 @@ static void test_pictures_are_never_all_unpacked(void)
     }
 }
 
+/* A line of 4 million pixels, on its side and upright: what resizing holds does not grow with its area. */
+static void test_lines_are_resized_in_little_memory(void)
+{
+    enum { LONG = 1 << 22, SIDE = 64 };
+    uint8_t *line = calloc(LONG, 1), out[SIDE * SIDE];
+    REQUIRE(line != NULL);
+    memset(line + LONG / 2, 200, LONG / 2);
+    for (int upright = 0; upright < 2; upright++) {
+        meter m = {0};
+        const mw_allocator allocator = {.resize = meter_resize, .user = &m};
+        mw_error err = {0};
+        const int64_t height = upright != 0 ? LONG : 1, width = upright != 0 ? 1 : LONG;
+        const mw__image_view in = {line, height, width, (size_t)width, 1}, to = {out, SIDE, SIDE, SIDE, 1};
+        const mw__image_box box = {0.0, 0.0, (double)width, (double)height};
+        CHECK_INT(mw__image_resize(&allocator, &in, &box, &to, &err), MW_OK);
+        CHECK(m.most < 8 * (size_t)LONG + (1 << 18) && m.held == 0);
+        for (int i = 0; i < SIDE; i++) {
+            const int value = out[upright != 0 ? i * SIDE + 5 : 5 * SIDE + i];
+            CHECK(i < SIDE / 2 - 1 ? value == 0 : i > SIDE / 2 ? value == 200 : value > 0 && value < 200);
+        }
+    }
+    free(line);
+}
+
 static void test_tables_that_do_not_fit_are_refused(void)
 {
     NEEDS_LIBRARIES;
@@ -567,6 +592,7 @@ int main(void)
     RUN(test_a_table_says_names_and_labels);
     RUN(test_a_table_may_give_several_labels);
     RUN(test_pictures_are_never_all_unpacked);
+    RUN(test_lines_are_resized_in_little_memory);
     RUN(test_tables_that_do_not_fit_are_refused);
     RUN(test_broken_pictures_are_all_named_and_refused);
     RUN(test_broken_pictures_are_left_out);

@@ -89,32 +89,76 @@ static void make_columns(const axis *a, const uint8_t *in, uint8_t *out, int cha
         shrink_row(a, in, out, channels);
 }
 
-/* Row i of the result from rows of `in`, all `bytes` wide; sums [bytes]. */
-static void make_row(const axis *a, int64_t i, const uint8_t *in, size_t bytes, int32_t *sums, uint8_t *out)
+/* ---- rows of the result in the making ---- */
+
+/* A row of the picture counts for a few rows of the result: no other is held. Both ends of what counts for a row grow
+ * from row to row, so that rows are finished in their order. */
+typedef struct rows_begun {
+    const axis *y;
+    size_t bytes;     /* of a row of the result */
+    int64_t held;     /* the most rows that are begun at the same time */
+    int64_t finished; /* rows of the result */
+    uint8_t *row;     /* [bytes] a row of the picture in its new width */
+    int32_t *sums;    /* [held, bytes]; row i is number i % held */
+} rows_begun;
+
+static int64_t end_of(const axis *a, int64_t i) { return a->first[i] + a->lengths[i]; }
+
+static int64_t count_begun(const axis *y)
 {
-    for (size_t x = 0; x < bytes; x++)
-        sums[x] = HALF;
-    for (int64_t k = 0; k < a->lengths[i]; k++) {
-        const int32_t weight = a->weights[i * a->most + k];
-        const uint8_t *row = in + (size_t)(a->first[i] + k) * bytes;
-        for (size_t x = 0; x < bytes; x++)
-            sums[x] += row[x] * weight;
+    int64_t most = 1, next = 0;
+    for (int64_t i = 0; i < y->count; i++) {
+        while (next < y->count && y->first[next] < end_of(y, i))
+            next++;
+        most = next - i > most ? next - i : most;
     }
-    for (size_t x = 0; x < bytes; x++)
-        out[x] = round_sum(sums[x]);
+    return most;
 }
 
-/* Both passes; `rows` has the rows of `in` from the first that counts, in their new width. */
-static void run_passes(const axis *x, axis *y, const mw__image_view *in, const mw__image_view *out, uint8_t *rows,
-                       int32_t *sums)
+static mw_status init_rows(rows_begun *rows, const mw_allocator *allocator, const axis *y, size_t bytes, mw_error *err)
 {
-    const int64_t first = y->first[0], end = y->first[y->count - 1] + y->lengths[y->count - 1];
-    const size_t bytes = (size_t)(out->width * out->channels);
-    for (int64_t i = first; i < end; i++)
-        make_columns(x, in->pixels + (size_t)i * in->stride, rows + (size_t)(i - first) * bytes, in->channels);
-    for (int64_t i = 0; i < y->count; i++) {
-        y->first[i] -= first;
-        make_row(y, i, rows, bytes, sums, out->pixels + (size_t)i * out->stride);
+    *rows = (rows_begun){.y = y, .bytes = bytes, .held = count_begun(y)};
+    rows->row = mw__alloc(allocator, bytes, 1, err);
+    rows->sums = mw__alloc(allocator, (size_t)rows->held * bytes, sizeof *rows->sums, err);
+    return rows->row != NULL && rows->sums != NULL ? MW_OK : MW_ERROR_MEMORY;
+}
+
+static void deinit_rows(rows_begun *rows, const mw_allocator *allocator)
+{
+    mw__free(allocator, rows->row);
+    mw__free(allocator, rows->sums);
+}
+
+static void add_row(const rows_begun *rows, int32_t *sums, int32_t weight, bool is_first)
+{
+    for (size_t x = 0; is_first && x < rows->bytes; x++)
+        sums[x] = HALF;
+    for (size_t x = 0; x < rows->bytes; x++)
+        sums[x] += rows->row[x] * weight;
+}
+
+/* Adds row `at` of the picture, which lies in rows->row, to all that it counts for. */
+static void spread_row(rows_begun *rows, int64_t at, const mw__image_view *out)
+{
+    const axis *y = rows->y;
+    for (int64_t i = rows->finished; i < y->count && y->first[i] <= at; i++) {
+        int32_t *sums = rows->sums + (size_t)(i % rows->held) * rows->bytes;
+        add_row(rows, sums, y->weights[i * y->most + at - y->first[i]], at == y->first[i]);
+        if (at + 1 < end_of(y, i))
+            continue;
+        uint8_t *to = out->pixels + (size_t)i * out->stride;
+        for (size_t x = 0; x < rows->bytes; x++)
+            to[x] = round_sum(sums[x]);
+        rows->finished = i + 1;
+    }
+}
+
+static void run_passes(const axis *x, rows_begun *rows, const mw__image_view *in, const mw__image_view *out)
+{
+    const axis *y = rows->y;
+    for (int64_t at = y->first[0]; at < end_of(y, y->count - 1); at++) {
+        make_columns(x, in->pixels + (size_t)at * in->stride, rows->row, in->channels);
+        spread_row(rows, at, out);
     }
 }
 
@@ -122,22 +166,15 @@ mw_status mw__image_resize(const mw_allocator *allocator, const mw__image_view *
                            const mw__image_view *out, mw_error *err)
 {
     axis x = {0}, y = {0};
-    uint8_t *rows = NULL;
-    int32_t *sums = NULL;
-    const size_t bytes = (size_t)(out->width * out->channels);
+    rows_begun rows = {0};
     mw_status status = init_axis(&x, allocator, box->left, box->right, in->width, out->width, err);
     if (status == MW_OK)
         status = init_axis(&y, allocator, box->top, box->bottom, in->height, out->height, err);
-    if (status == MW_OK) {
-        const int64_t touched = y.first[y.count - 1] + y.lengths[y.count - 1] - y.first[0];
-        rows = mw__alloc(allocator, (size_t)touched, bytes, err);
-        sums = mw__alloc(allocator, bytes, sizeof *sums, err);
-        status = rows != NULL && sums != NULL ? MW_OK : MW_ERROR_MEMORY;
-    }
     if (status == MW_OK)
-        run_passes(&x, &y, in, out, rows, sums);
-    mw__free(allocator, rows);
-    mw__free(allocator, sums);
+        status = init_rows(&rows, allocator, &y, (size_t)(out->width * out->channels), err);
+    if (status == MW_OK)
+        run_passes(&x, &rows, in, out);
+    deinit_rows(&rows, allocator);
     deinit_axis(&x, allocator);
     deinit_axis(&y, allocator);
     return status;

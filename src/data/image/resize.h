@@ -19,8 +19,9 @@ typedef struct mw__image_view {
 
 /* Fills out with what lies in the box of `in`: row and column i of n cover the n-th part of the box; what a pixel
  * covers counts by a triangle of that width, at least 2 pixels wide, cut at the edges of the picture and brought to the
- * sum 1. Columns are made first and rounded to bytes. Allocates 4 bytes for each weight, at most
- * 16 * (extent of in + extent of out), and out->width * channels bytes for each row of `in` that the box touches.
+ * sum 1. Columns are made first and rounded to bytes. Allocates at most 8 bytes for each row and column of the box and
+ * 28 for each of the result, and 4 times the bytes of the rows of the result that one row of the picture counts for: 2
+ * or 3 of them where it shrinks, at most all.
  *  box  inside `in`, right > left, bottom > top */
 mw_status mw__image_resize(const mw_allocator *allocator, const mw__image_view *in, const mw__image_box *box,
                            const mw__image_view *out, mw_error *err);
