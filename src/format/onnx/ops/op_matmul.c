@@ -58,10 +58,10 @@ mw_status mw__onnx_gemm(mw__onnx_node *node)
 
 enum { EQUATION_MAX = 1000 };
 
-/* The attribute as a string; false if it is longer, or has a 0 in it. */
+/* The attribute as a string; false if it is empty or longer, or has a 0 in it. */
 static bool copy_equation(const Mw__Onnx__Attribute *text, char out[EQUATION_MAX + 1])
 {
-    if (text == NULL || text->s.len > EQUATION_MAX || memchr(text->s.data, 0, text->s.len) != NULL)
+    if (text == NULL || text->s.len == 0 || text->s.len > EQUATION_MAX || memchr(text->s.data, 0, text->s.len) != NULL)
         return false;
     memcpy(out, text->s.data, text->s.len);
     out[text->s.len] = '\0';
