@@ -197,7 +197,7 @@ static mw_status encode_rows(mw_table_encoder *e, const mw_table_fit_options *o,
     return status;
 }
 
-static mw_table_encoder *fit(const mw_table_fit_options *o, mw_dataset *out[2], bool encodes, mw_error *err)
+static mw_table_encoder *fit_table(const mw_table_fit_options *o, mw_dataset *out[2], bool encodes, mw_error *err)
 {
     known_file file = {0};
     uint8_t *parts = NULL;
@@ -241,7 +241,7 @@ mw_table_encoder *mw_table_encoder_fit(const mw_table_fit_options *options, mw_d
         *out_validation = NULL;
     if (mw__skips(err) || check_options(options, reason) != MW_OK)
         return NULL;
-    mw_table_encoder *e = fit(options, parts, out_training != NULL || out_validation != NULL, reason);
+    mw_table_encoder *e = fit_table(options, parts, out_training != NULL || out_validation != NULL, reason);
     hand_out(parts[0], out_training, e != NULL);
     hand_out(parts[1], out_validation, e != NULL);
     return e;

@@ -19,7 +19,7 @@ typedef struct reading {
     const mw__encoder_member *member; /* whose value comes next */
 } reading;
 
-static mw_status refuse(const mw__json_item *item, const char *what, mw_error *err)
+static mw_status refuse_item(const mw__json_item *item, const char *what, mw_error *err)
 {
     return mw__fail(err, MW_ERROR_FORMAT, "table encoder, byte %zu: %s", item->offset, what);
 }
@@ -43,7 +43,7 @@ static mw_status take_text(const reading *r, const mw__json_item *item, mw_error
 {
     const mw__encoder_member *m = r->member;
     if (memchr(item->text, '\0', item->length) != NULL)
-        return refuse(item, "a NUL in a text", err);
+        return refuse_item(item, "a NUL in a text", err);
     if (m->kind == MW__MEMBER_TEXT) {
         const char *copy = mw__arena_string(&r->encoder->arena, item->text, item->length, err);
         memcpy(value_of(r), &copy, sizeof copy);
@@ -52,7 +52,7 @@ static mw_status take_text(const reading *r, const mw__json_item *item, mw_error
     if (m->kind == MW__MEMBER_WORDS) {
         mw__encoder_words *words = value_of(r);
         if (words->count == MW__ENCODER_WORDS_MAX || mw__encoder_find_word(words, item->text, item->length) >= 0)
-            return refuse(item, "a word that comes twice, or too many words", err);
+            return refuse_item(item, "a word that comes twice, or too many words", err);
         return mw__encoder_add_word(words, &r->encoder->arena, item->text, item->length, err);
     }
     for (int i = 0; m->kind == MW__MEMBER_CHOICE && m->choices[i] != NULL; i++) {
@@ -61,21 +61,21 @@ static mw_status take_text(const reading *r, const mw__json_item *item, mw_error
             return MW_OK;
         }
     }
-    return refuse(item, "a text that is none of those that stand here", err);
+    return refuse_item(item, "a text that is none of those that stand here", err);
 }
 
 static mw_status take_number(const reading *r, const mw__json_item *item, mw_error *err)
 {
     double number = (double)item->number;
     if (item->event == MW__JSON_REAL && !mw__number_read(item->text, item->length, MW__NUMBER_F64, &number))
-        return refuse(item, "no number", err);
+        return refuse_item(item, "no number", err);
     if (r->member->kind == MW__MEMBER_NUMBER && fabs(number) <= 1e300) {
         memcpy(value_of(r), &number, sizeof number);
         return MW_OK;
     }
     const int64_t whole = (int64_t)(number <= 0x1p53 && number >= 0 ? number : -1);
     if (r->member->kind != MW__MEMBER_WHOLE || whole < 0 || (double)whole != number)
-        return refuse(item, "a number that is none of those that stand here", err);
+        return refuse_item(item, "a number that is none of those that stand here", err);
     memcpy(value_of(r), &whole, sizeof whole);
     return MW_OK;
 }
@@ -103,7 +103,7 @@ static mw_status take_value(reading *r, const mw__json_item *item, mw_error *err
     default:
         break;
     }
-    return refuse(item, "a value of another type", err);
+    return refuse_item(item, "a value of another type", err);
 }
 
 /* ---- the text ---- */
@@ -115,7 +115,7 @@ static mw_status take_top_key(reading *r, const mw__json_item *item, mw_error *e
     r->has_version = r->has_version || strcmp(item->text, "version") == 0;
     return r->in_target || r->in_fields || strcmp(item->text, "version") == 0
                ? MW_OK
-               : refuse(item, "a key that an encoder has not", err);
+               : refuse_item(item, "a key that an encoder has not", err);
 }
 
 static mw_status take_top_value(const reading *r, const mw__json_item *item, mw_error *err)
@@ -123,23 +123,23 @@ static mw_status take_top_value(const reading *r, const mw__json_item *item, mw_
     if (r->in_target)
         return item->event == MW__JSON_BEGIN_OBJECT || item->event == MW__JSON_END_OBJECT
                    ? MW_OK
-                   : refuse(item, "the target is no object", err);
+                   : refuse_item(item, "the target is no object", err);
     if (r->in_fields)
         return item->event == MW__JSON_BEGIN_ARRAY || item->event == MW__JSON_END_ARRAY
                    ? MW_OK
-                   : refuse(item, "the fields are no list", err);
+                   : refuse_item(item, "the fields are no list", err);
     return item->event == MW__JSON_NUMBER && item->number == MW__ENCODER_VERSION
                ? MW_OK
-               : refuse(item, "a version that this library does not read", err);
+               : refuse_item(item, "a version that this library does not read", err);
 }
 
 static mw_status take_field_begin(reading *r, const mw__json_item *item, mw_error *err)
 {
     if (item->event != MW__JSON_BEGIN_OBJECT && item->event != MW__JSON_END_OBJECT)
-        return refuse(item, "a field that is no object", err);
+        return refuse_item(item, "a field that is no object", err);
     r->fields += item->event == MW__JSON_BEGIN_OBJECT;
     r->member = NULL;
-    return r->fields <= MW__RECORDS_CELLS_MAX ? MW_OK : refuse(item, "more than 65536 fields", err);
+    return r->fields <= MW__RECORDS_CELLS_MAX ? MW_OK : refuse_item(item, "more than 65536 fields", err);
 }
 
 static mw_status take_item(void *user, const mw__json_item *item, mw_error *err)
@@ -149,7 +149,7 @@ static mw_status take_item(void *user, const mw__json_item *item, mw_error *err)
     if (item->depth == 0)
         return item->event == MW__JSON_BEGIN_OBJECT || item->event == MW__JSON_END_OBJECT
                    ? MW_OK
-                   : refuse(item, "it is no object", err);
+                   : refuse_item(item, "it is no object", err);
     if (item->depth == 1)
         return item->event == MW__JSON_KEY ? take_top_key(r, item, err) : take_top_value(r, item, err);
     if (r->in_fields && item->depth == 2)
@@ -160,12 +160,12 @@ static mw_status take_item(void *user, const mw__json_item *item, mw_error *err)
         r->member = item->depth == inside
                         ? find_member(r->in_target ? mw__encoder_target_members : mw__encoder_field_members, item->text)
                         : NULL;
-        return r->member != NULL ? MW_OK : refuse(item, "a key that a field has not", err);
+        return r->member != NULL ? MW_OK : refuse_item(item, "a key that a field has not", err);
     }
     const bool in_list = r->member != NULL && r->member->kind == MW__MEMBER_WORDS && item->depth == inside + 1;
     if (r->member == NULL || (item->depth != inside && !in_list) || (in_list && item->event != MW__JSON_STRING) ||
         (!in_list && r->member->kind == MW__MEMBER_WORDS && item->event == MW__JSON_STRING))
-        return refuse(item, "a value that stands nowhere", err);
+        return refuse_item(item, "a value that stands nowhere", err);
     return take_value(r, item, err);
 }
 

@@ -9,7 +9,7 @@
 
 /* ---- checks ---- */
 
-static mw_status refuse(size_t example, const char *what, double value, const char *rule, mw_error *err)
+static mw_status refuse_number(size_t example, const char *what, double value, const char *rule, mw_error *err)
 {
     return mw__fail(err, MW_ERROR_ARGUMENT, "scores: %s %g of example %zu must be %s", what, value, example, rule);
 }
@@ -35,7 +35,7 @@ static mw_status check_labels(const mw_scores *s, const mw_score_batch *b, size_
     for (size_t k = 0; k < count; k++) {
         const int32_t label = b->labels[i * count + k];
         if (classes ? label >= s->columns : label != 0 && label != 1)
-            return refuse(i, "label", (double)label, classes ? "below the number of classes" : "0 or 1", err);
+            return refuse_number(i, "label", (double)label, classes ? "below the number of classes" : "0 or 1", err);
     }
     return MW_OK;
 }
@@ -46,14 +46,14 @@ static mw_status check_example(const mw_scores *s, const mw_score_batch *b, size
     for (size_t k = 0; k < (size_t)s->columns; k++) {
         const size_t at = i * (size_t)s->columns + k;
         if (values && !isfinite(b->predictions[at]))
-            return refuse(i, "prediction", (double)b->predictions[at], "finite", err);
+            return refuse_number(i, "prediction", (double)b->predictions[at], "finite", err);
         if (!values && !(b->predictions[at] >= 0.0f && b->predictions[at] <= 1.0f))
-            return refuse(i, "prediction", (double)b->predictions[at], "a probability, in [0, 1]", err);
+            return refuse_number(i, "prediction", (double)b->predictions[at], "a probability, in [0, 1]", err);
         if (values && !isfinite(b->targets[at]))
-            return refuse(i, "target", (double)b->targets[at], "finite", err);
+            return refuse_number(i, "target", (double)b->targets[at], "finite", err);
     }
     if (b->weights != NULL && !(b->weights[i] >= 0.0f && isfinite(b->weights[i])))
-        return refuse(i, "weight", (double)b->weights[i], "finite and 0 or more", err);
+        return refuse_number(i, "weight", (double)b->weights[i], "finite and 0 or more", err);
     return values ? MW_OK : check_labels(s, b, i, err);
 }
 

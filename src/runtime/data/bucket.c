@@ -75,11 +75,9 @@ mw_dataset *mw_dataset_bucket(const mw_dataset *source, const int64_t *lengths, 
     MW__FLOAT_SCOPE;
     if (mw__skips(err) || check_bucket(source, lengths, limits, limit_count, err) != MW_OK)
         return NULL;
-    mw_dataset *dataset =
-        mw__dataset_derive(&source, 1, source->columns, source->column_count, source->examples, 0, err);
+    mw_dataset *dataset = mw__dataset_derive_same(source, err);
     if (dataset == NULL)
         return NULL;
-    mw__dataset_lend(dataset, source);
     mw__length_buckets *b = make_buckets(source, limits, limit_count, err);
     dataset->state = b;
     dataset->buckets = b;

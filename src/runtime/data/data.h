@@ -68,9 +68,8 @@ MW__SIBLING mw_dataset *mw__dataset_derive(const mw_dataset *const *sources, siz
 /* A subset of so many examples; their numbers go into `index`, which the caller fills. */
 MW__SIBLING mw_dataset *mw__dataset_derive_subset(const mw_dataset *source, int64_t count, mw_error *err);
 
-/* The examples of a derived set are those of its source. A set in memory stays one, so that a loader reads its rows
- * ahead. */
-void mw__dataset_lend(mw_dataset *dataset, const mw_dataset *source);
+/* A set of the same examples. One in memory stays one, so that a loader reads its rows ahead. */
+mw_dataset *mw__dataset_derive_same(const mw_dataset *source, mw_error *err);
 
 /* Whether it, or what it is made of, is the part of a rank. */
 bool mw__dataset_is_part(const mw_dataset *dataset);

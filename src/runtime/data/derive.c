@@ -177,12 +177,17 @@ static mw_status make_same(const mw_dataset *dataset, mw__example_place at, void
     return mw__dataset_make(dataset->sources[0], at, out, scratch, err);
 }
 
-void mw__dataset_lend(mw_dataset *dataset, const mw_dataset *source)
+mw_dataset *mw__dataset_derive_same(const mw_dataset *source, mw_error *err)
 {
+    mw_dataset *dataset =
+        mw__dataset_derive(&source, 1, source->columns, source->column_count, source->examples, 0, err);
+    if (dataset == NULL)
+        return NULL;
     if (source->make != NULL)
         dataset->make = make_same;
     for (size_t i = 0; i < dataset->column_count; i++)
         dataset->columns[i].data = source->columns[i].data;
+    return dataset;
 }
 
 static mw_status check_prefetch(const mw_dataset *source, const char *call, int batches, int threads, mw_error *err)
@@ -203,11 +208,9 @@ static mw_dataset *prefetch_dataset(const mw_dataset *source, const char *call, 
 {
     if (check_prefetch(source, call, batches, threads, err) != MW_OK)
         return NULL;
-    mw_dataset *dataset =
-        mw__dataset_derive(&source, 1, source->columns, source->column_count, source->examples, 0, err);
+    mw_dataset *dataset = mw__dataset_derive_same(source, err);
     if (dataset == NULL)
         return NULL;
-    mw__dataset_lend(dataset, source);
     dataset->buckets = source->buckets;
     dataset->prefetch = batches;
     dataset->prefetch_threads = threads;

@@ -182,7 +182,7 @@ static mw_status say_nearest(const embedding *e)
 
 /* ---- the command ---- */
 
-static mw_status run(embedding *e, const mw_compile_options *compile)
+static mw_status run_embedding(embedding *e, const mw_compile_options *compile)
 {
     mw_text_model_options options = mw_text_model_defaults();
     options.compile = compile;
@@ -205,7 +205,7 @@ int tool_embed(const tool_call *call)
     embedding e = {.call = call};
     if (TOOL_REFUSE("texts pass as many at a time as is fast", "batch") || !tool_compile_options(&compile))
         return TOOL_USAGE;
-    const mw_status status = run(&e, &compile);
+    const mw_status status = run_embedding(&e, &compile);
     mw__free(mw__allocator_default(), e.texts);
     mw__free(mw__allocator_default(), e.held);
     mw__free(mw__allocator_default(), e.vectors);

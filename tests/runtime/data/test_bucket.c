@@ -35,7 +35,7 @@ static mw_status make(void *user, int64_t example, size_t column, void *out, mw_
     return MW_OK;
 }
 
-typedef enum kind { IN_MEMORY, BY_FUNCTION, AHEAD, KINDS } kind;
+typedef enum kind { IN_MEMORY, BY_FUNCTION, AHEAD, BY_THREADS, KINDS } kind;
 
 static mw_dataset *open_set(kind of, mw_error *err)
 {
@@ -44,9 +44,11 @@ static mw_dataset *open_set(kind of, mw_error *err)
     mw_dataset *plain = of == BY_FUNCTION ? mw_dataset_create_callback(columns, 2, EXAMPLES, make, NULL, err)
                                           : mw_dataset_create(columns, 2, EXAMPLES, false, err);
     mw_dataset *set = mw_dataset_bucket(plain, lengths, limits, 3, err);
-    mw_dataset *outer = of == AHEAD ? mw_dataset_prefetch(set, 2, err) : NULL;
+    mw_dataset *outer = of == AHEAD        ? mw_dataset_prefetch(set, 2, err)
+                        : of == BY_THREADS ? mw_dataset_prefetch_threads(set, 4, 3, err)
+                                           : NULL;
     mw_dataset_destroy(plain);
-    if (of != AHEAD)
+    if (outer == NULL)
         return set;
     mw_dataset_destroy(set);
     return outer;
