@@ -48,6 +48,11 @@ extern const size_t tool_command_count;
 /* NULL if there is none. */
 const tool_command *tool_find(const char *name);
 
+/* ---- check_place.c ---- */
+
+/* Sets err if no file can be made there. Whoever works long for a file asks this first. */
+void tool_check_place(const char *path, mw_error *err);
+
 /* ---- out.c ---- */
 
 /* Text to standard output. What cannot be written is noted, for tool_out_close. */

@@ -87,6 +87,8 @@ static void test_texts_as_vectors_and_the_nearest_ones(void)
     CHECK_MW(0, NULL, NULL, "embed", MINILM, "a", "b", "-o", "vectors.npy");
     CHECK_MW(0, "[2, 16]", NULL, "tensors", "vectors.npy");
     CHECK_MW(0, "\"embeddings\"", NULL, "embed", MINILM, "a", "--json", "--pooling", "cls");
+    CHECK_MW(1, NULL, "ends with none of .safetensors", "embed", "none", "a", "-o", "vectors.txt"); /* first of all */
+    CHECK_MW(1, NULL, "the folder \"nowhere\"", "embed", "none", "a", "-o", "nowhere/vectors.npy");
     CHECK_MW(1, NULL, "there are no texts", "embed", MINILM);
     CHECK_MW(1, NULL, "llama is no encoder", "embed", "base", "a");
     CHECK_MW(2, NULL, "--top", "embed", MINILM, "a", "--top", "3");

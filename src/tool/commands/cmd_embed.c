@@ -1,6 +1,7 @@
 /* mw embed: texts as vectors by an encoder, and the texts that are nearest to one. */
 #include "base/file/file.h"
 #include "base/text/error.h"
+#include "base/text/string.h"
 #include "tool/commands/commands.h"
 #include "tool/source.h"
 
@@ -182,10 +183,27 @@ static mw_status say_nearest(const embedding *e)
 
 /* ---- the command ---- */
 
+/* Before a model is read. */
+static mw_status check_out(mw_error *err)
+{
+    static const char *const endings[] = {".safetensors", ".npz", ".npy"};
+    bool known = false;
+    if (o.out == NULL)
+        return MW_OK;
+    for (size_t i = 0; i < sizeof endings / sizeof *endings; i++)
+        known = known || mw__string_ends(o.out, endings[i]);
+    if (!known)
+        return mw__fail(err, MW_ERROR_ARGUMENT, "--out \"%.200s\" ends with none of .safetensors, .npz and .npy",
+                        o.out);
+    tool_check_place(o.out, err);
+    return err->status;
+}
+
 static mw_status run_embedding(embedding *e, const mw_compile_options *compile)
 {
     mw_text_model_options options = mw_text_model_defaults();
     options.compile = compile;
+    MW_TRY(check_out(e->call->err));
     MW_TRY(take_texts(e));
     mw_text_model *model = mw_text_model_open(e->call->arguments[0], &options, e->call->err);
     mw_status status = model != NULL ? embed(e, model) : e->call->err->status;

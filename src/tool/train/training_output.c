@@ -6,11 +6,8 @@
 #include "base/file/file.h"
 #include "base/text/string.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 /* ---- settings ---- */
 
@@ -99,23 +96,6 @@ static mw_description describe_model(const training *t, mw_text_pair *pairs, con
     return d;
 }
 
-/* Whether a file can be made there. */
-static void check_folder(const char *path, mw_error *err)
-{
-    char folder[TRAINING_PATH_BYTES + 16];
-    const char *slash = strrchr(path, '/');
-    snprintf(folder, sizeof folder, "%.*s", slash != NULL ? (int)(slash - path) : 1, slash != NULL ? path : ".");
-    struct stat entry;
-    const bool is_folder = stat(path, &entry) == 0 && S_ISDIR(entry.st_mode);
-    if (!is_folder && access(folder[0] != '\0' ? folder : "/", W_OK) == 0)
-        return;
-    err->status = MW_ERROR_FILE;
-    if (is_folder)
-        snprintf(err->message, sizeof err->message, "\"%.200s\" is a folder", path);
-    else
-        snprintf(err->message, sizeof err->message, "the folder \"%.200s\": %s", folder, strerror(errno));
-}
-
 /* A model that was read keeps its own batch, unless there is a layer behind it now. `check` finds before the first step
  * what would fail after the last, and writes nothing. */
 static void write_output(training *t, const char *path, bool check, mw_error *err)
@@ -123,7 +103,7 @@ static void write_output(training *t, const char *path, bool check, mw_error *er
     const mw_graph *source = t->has_head ? NULL : t->source;
     if (mw__string_ends(path, ".safetensors")) {
         if (check)
-            check_folder(path, err);
+            tool_check_place(path, err);
         else
             mw_trainer_save_weights(t->trainer, path, err);
         return;
