@@ -85,8 +85,22 @@ typedef enum mw_split_rule {
     MW_SPLIT_RANDOM,
     MW_SPLIT_STRATIFIED, /* the share of each class */
     MW_SPLIT_GROUP,      /* the share of the words of `split_field`; rows of one word stay together */
-    MW_SPLIT_TIME        /* the latest, by `split_field`: dates or numbers */
+    MW_SPLIT_TIME,       /* the latest, by `split_field`: dates or numbers */
+    MW_SPLIT_LAST        /* the last of the file, or of each word of `split_field`, of each series of windows */
 } mw_split_rule;
+
+/** Examples that are rows of a series in time, and what follows them. With a length, "x" is [length, columns]: rows b
+ *  to b + length - 1 of a series, in the order of the file. "y" is the target of rows b + length + gap and on: values
+ *  [horizon], or the class of one row. With horizon 0 it is the target of the window's last row, which then is no
+ *  input; else the target is an input, too. b is a multiple of stride. */
+typedef struct mw_table_window {
+    int64_t length;     /* up to 65536; 0 = none, a row is an example */
+    int64_t stride;     /* from 1 */
+    int64_t horizon;    /* 0 to 65536; of classes 0 or 1 */
+    int64_t gap;        /* 0 to 65536; with a horizon */
+    const char *series; /* field whose words tell one series from another; NULL: all rows are one. Ignored as an input
+                         * unless `fields` has it */
+} mw_table_window;
 
 typedef enum mw_text_encoding {
     MW_ENCODING_FOUND, /* by the mark at the begin, zeros of UTF-16, what is no UTF-8 anywhere in the file */
@@ -120,6 +134,8 @@ typedef struct mw_table_fit_options {
     mw_split_rule split;
     const char *split_field; /* of groups, or the time; ignored as an input unless `fields` has it */
     uint64_t seed;           /* of the split */
+    mw_table_window window; /* length 0, stride 1, horizon 1. Rows are split by MW_SPLIT_GROUP, _TIME or _LAST then, and
+                             * windows made of each part: no row is on both sides */
     const mw_allocator *allocator;
 } mw_table_fit_options;
 
@@ -150,7 +166,14 @@ MW_API mw_table_encoder *mw_table_encoder_fit(const mw_table_fit_options *option
 MW_API mw_dataset *mw_table_encoder_open(const mw_table_encoder *encoder, const char *path, const mw_table_form *form,
                                          mw_error *err);
 
-/** Numbers of an example of x; 0 for NULL. */
+/** "x" alone of a file, whatever stands under the target; of windows also those whose rows to predict are not there
+ *  yet, the last ones of each series.
+ *  form    NULL = all is found
+ *  errors  as mw_table_encoder_open */
+MW_API mw_dataset *mw_table_encoder_open_inputs(const mw_table_encoder *encoder, const char *path,
+                                                const mw_table_form *form, mw_error *err);
+
+/** Numbers of a row of x; 0 for NULL. */
 MW_API int64_t mw_table_encoder_width(const mw_table_encoder *encoder);
 
 /** What became of a field. */
@@ -180,10 +203,13 @@ typedef struct mw_encoded_target {
 /** The target. */
 MW_API mw_encoded_target mw_table_encoder_target(const mw_table_encoder *encoder);
 
+/** The windows that examples are; length 0: a row is one. The name lives as long as the encoder. */
+MW_API mw_table_window mw_table_encoder_window(const mw_table_encoder *encoder);
+
 /** h = [scaled numbers, words as one-hot or as learned numbers], as the table above has it.
- *  x       [N, mw_table_encoder_width]  F32 or F16
+ *  x       [N, mw_table_encoder_width], or [N, length, mw_table_encoder_width] of windows; F32 or F16
  *  name    of the weights: those of mw_dense, <name>.<index of the field>.weight [width, words], .bias [width]
- *  return  [N, sum of the widths of the fields], dtype of x
+ *  return  [N, sum of the widths of the fields], or [N, length, ..] of windows; dtype of x
  *  errors  on the graph: MW_ERROR_SHAPE, MW_ERROR_DTYPE; MW_ERROR_ARGUMENT for an encoder that is none
  *  vjp     to the weights; x gets that of the numbers */
 MW_API mw_tensor *mw_table_encoder_layer(const mw_table_encoder *encoder, mw_tensor *x, const char *name);

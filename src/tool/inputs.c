@@ -169,21 +169,38 @@ static bool fail_table(mw_error *err, const char *file, const char *what)
     return false;
 }
 
+/* Column x of all examples in their order, [examples, count]; NULL with err set. */
+static float *copy_examples(const mw_dataset *set, int64_t count, mw_error *err)
+{
+    const int64_t examples = mw_dataset_examples(set);
+    mw_loader_options options = mw_loader_defaults(set, 1);
+    options.shuffle = false;
+    mw_loader *loader = mw_loader_create(&options, err);
+    float *data = loader != NULL ? malloc((size_t)(examples * count) * sizeof *data) : NULL;
+    const mw_batch *batch = NULL;
+    for (int64_t i = 0; data != NULL && i < examples && (batch = mw_loader_next(loader, err)) != NULL; i++)
+        memcpy(data + i * count, batch->feeds[0].data, (size_t)count * sizeof *data);
+    mw_loader_destroy(loader);
+    if (err->status == MW_OK)
+        return data;
+    free(data);
+    return NULL;
+}
+
 /* The examples of a table, as the encoder makes them. */
 static bool take_examples(tool_inputs *inputs, const char *file, const mw_table_encoder *encoder, const mw_port *port,
                           const mw_model *model, mw_error *err)
 {
-    mw_dataset *set = mw_table_encoder_open(encoder, file, NULL, err);
-    const int64_t width = mw_table_encoder_width(encoder), examples = mw_dataset_examples(set);
+    mw_dataset *set = mw_table_encoder_open_inputs(encoder, file, NULL, err);
+    const int64_t examples = mw_dataset_examples(set);
+    const int64_t width = set != NULL ? mw_shape_count(mw_dataset_column_at(set, 0)->shape) : 0;
     bool good = set != NULL;
     if (good && width != one_of(model, port))
         good = fail_table(err, file, "what the model says of tables does not fit this input");
     if (good && inputs->examples != 0 && inputs->examples != examples)
         good = fail_table(err, file, "it has not as many examples as another input");
     const size_t count = good ? (size_t)(examples * width) : 0;
-    float *data = good ? malloc(count * sizeof *data) : NULL;
-    if (data != NULL)
-        memcpy(data, mw_dataset_column_at(set, 0)->data, count * sizeof *data);
+    float *data = good ? copy_examples(set, width, err) : NULL;
     mw_dataset_destroy(set);
     inputs->examples = good ? examples : inputs->examples;
     return good && (add_input(inputs, port->name, MW_F32, data, count) || fail_table(err, file, "there is no memory"));

@@ -9,7 +9,16 @@
 
 /* ---- fields of a file ---- */
 
-mw_status mw__encoder_bind(mw_table_encoder *encoder, const mw__records *rows, bool needs_target, mw_error *err)
+static mw_status bind_series(mw_table_encoder *encoder, const mw__records *rows, mw_error *err)
+{
+    mw__encoder_window *w = &encoder->window;
+    if (w->series[0] == '\0' || mw__records_find(rows, w->series, &w->place))
+        return MW_OK;
+    return mw__fail(err, MW_ERROR_FORMAT, "\"%.300s\" has no field \"%.100s\" among its %zu, which names the series",
+                    rows->source.path, w->series, rows->count);
+}
+
+mw_status mw__encoder_bind(mw_table_encoder *encoder, const mw__records *rows, mw_error *err)
 {
     for (size_t i = 0; i < encoder->field_count; i++) {
         mw__encoder_field *f = &encoder->fields[i];
@@ -20,12 +29,9 @@ mw_status mw__encoder_bind(mw_table_encoder *encoder, const mw__records *rows, b
                             "that was learned",
                             rows->source.path, f->name, rows->count);
     }
-    if (mw__records_find(rows, encoder->target.name, &encoder->target.place))
-        return MW_OK;
-    encoder->target.place = SIZE_MAX;
-    return needs_target ? mw__fail(err, MW_ERROR_FORMAT, "\"%.300s\" has no field \"%.100s\" among its %zu",
-                                   rows->source.path, encoder->target.name, rows->count)
-                        : MW_OK;
+    if (!mw__records_find(rows, encoder->target.name, &encoder->target.place))
+        encoder->target.place = SIZE_MAX;
+    return bind_series(encoder, rows, err);
 }
 
 /* ---- cells ---- */
@@ -33,6 +39,8 @@ mw_status mw__encoder_bind(mw_table_encoder *encoder, const mw__records *rows, b
 typedef struct encoding {
     const mw_table_encoder *encoder;
     const mw__records *rows;
+    mw__encoder_words *series; /* names of series so far, in `names` */
+    mw__arena *names;
     mw_error *err;
 } encoding;
 
@@ -195,11 +203,32 @@ static mw_status put_value(const encoding *c, float *out)
 
 /* Columns that grow row by row. */
 typedef struct part {
-    float *x; /* [rows, columns] */
-    void *y;  /* [rows] */
+    float *x;         /* [rows, columns] */
+    void *y;          /* [rows] */
+    uint32_t *series; /* [rows] number of the series; NULL = all are one */
     size_t rows;
-    size_t x_capacity, y_capacity; /* elements */
+    size_t x_capacity, y_capacity, series_capacity; /* elements */
 } part;
+
+/* The number of the series that the row is of. */
+static mw_status put_series(const encoding *c, part *p)
+{
+    const mw__encoder_window *w = &c->encoder->window;
+    const mw__records_cell *cell = &c->rows->cells[w->place];
+    char number[32];
+    const char *word = "";
+    size_t length = 0;
+    MW_TRY(mw__grow(c->encoder->allocator, &p->series, &p->series_capacity, p->rows + 1, sizeof *p->series, c->err));
+    if (!mw__encoder_is_missing(cell) && !mw__encoder_read_word(cell, MW_FIELD_CATEGORY, '.', number, &word, &length))
+        return mw__encoder_refuse(c->rows, cell, w->series, "word", c->err);
+    int64_t found = mw__encoder_find_word(c->series, word, length);
+    if (found < 0) {
+        found = (int64_t)c->series->count;
+        MW_TRY(mw__encoder_add_word(c->series, c->names, word, length, c->err));
+    }
+    p->series[p->rows] = (uint32_t)found;
+    return MW_OK;
+}
 
 static mw_status add_row(const encoding *c, part *p)
 {
@@ -214,6 +243,8 @@ static mw_status add_row(const encoding *c, part *p)
                         c->err));
         MW_TRY(is_class ? put_class(c, (int64_t *)p->y + p->rows) : put_value(c, (float *)p->y + p->rows));
     }
+    if (e->window.length > 0 && e->window.series[0] != '\0')
+        MW_TRY(put_series(c, p));
     p->rows++;
     return MW_OK;
 }
@@ -224,8 +255,8 @@ static mw_status name_classes(const mw_table_encoder *e, mw_dataset *dataset, mw
     return e->target.kind == MW_TARGET_CLASS ? mw__dataset_keep_classes(dataset, lists, err) : MW_OK;
 }
 
-/* Takes the arrays of the part over. */
-static mw_dataset *make_set(const mw_table_encoder *e, part *p, mw_error *err)
+/* Takes the arrays of the part over but that of the series. */
+static mw_dataset *make_rows(const mw_table_encoder *e, part *p, mw_error *err)
 {
     const bool has_target = e->target.place != SIZE_MAX;
     const mw_column columns[] = {
@@ -245,6 +276,16 @@ static mw_dataset *make_set(const mw_table_encoder *e, part *p, mw_error *err)
         }
     }
     return set;
+}
+
+static mw_dataset *make_set(const encoding *c, part *p)
+{
+    mw_dataset *rows = make_rows(c->encoder, p, c->err);
+    if (rows == NULL || c->encoder->window.length == 0)
+        return rows;
+    mw_dataset *windows = mw__encoder_make_windows(c->encoder, rows, p->series, c->rows->source.path, c->err);
+    mw_dataset_destroy(rows);
+    return windows;
 }
 
 /* Rows that were counted before have their place at once. */
@@ -276,21 +317,35 @@ static mw_status read_parts(const encoding *c, mw__records *rows, const uint8_t 
     }
 }
 
+static mw_status encode_parts(const encoding *c, mw__records *rows, const uint8_t *parts, mw_dataset *out[2])
+{
+    const mw_allocator *allocator = c->encoder->allocator;
+    part made[2] = {{0}, {0}};
+    mw_status status = reserve(c, rows, parts, made);
+    if (status == MW_OK)
+        status = read_parts(c, rows, parts, made);
+    for (int i = 0; i < 2; i++) {
+        out[i] = status == MW_OK && made[i].rows > 0 ? make_set(c, &made[i]) : NULL;
+        if (made[i].rows > 0 && out[i] == NULL && status == MW_OK)
+            status = mw__failed(c->err) ? c->err->status : MW_ERROR_MEMORY;
+        mw__free(allocator, made[i].x);
+        mw__free(allocator, made[i].y);
+        mw__free(allocator, made[i].series);
+    }
+    return status;
+}
+
 mw_status mw__encoder_encode(const mw_table_encoder *encoder, mw__records *rows, const uint8_t *parts,
                              mw_dataset *out[2], mw_error *err)
 {
-    const encoding c = {.encoder = encoder, .rows = rows, .err = err};
-    part made[2] = {{0}, {0}};
-    mw_status status = reserve(&c, rows, parts, made);
-    if (status == MW_OK)
-        status = read_parts(&c, rows, parts, made);
-    for (int i = 0; i < 2; i++) {
-        out[i] = status == MW_OK && made[i].rows > 0 ? make_set(encoder, &made[i], err) : NULL;
-        if (made[i].rows > 0 && out[i] == NULL && status == MW_OK)
-            status = MW_ERROR_MEMORY;
-        mw__free(encoder->allocator, made[i].x);
-        mw__free(encoder->allocator, made[i].y);
-    }
+    mw__encoder_words series;
+    mw__arena names;
+    const encoding c = {.encoder = encoder, .rows = rows, .series = &series, .names = &names, .err = err};
+    mw__arena_init(&names, encoder->allocator);
+    mw__encoder_words_init(&series, encoder->allocator);
+    const mw_status status = encode_parts(&c, rows, parts, out);
+    mw__encoder_words_deinit(&series, encoder->allocator);
+    mw__arena_deinit(&names);
     if (status != MW_OK && out[0] != NULL) {
         mw_dataset_destroy(out[0]);
         out[0] = NULL;

@@ -16,6 +16,7 @@ mw_table_encoder *mw__encoder_make(const mw_allocator *allocator, size_t field_c
     e->allocator = allocator;
     mw__arena_init(&e->arena, allocator);
     mw__encoder_words_init(&e->target.classes, allocator);
+    e->window.series = "";
     e->fields = mw__alloc(allocator, field_count, sizeof *e->fields, err);
     e->field_count = e->fields != NULL ? field_count : 0;
     for (size_t i = 0; i < e->field_count; i++) {
@@ -111,8 +112,31 @@ int64_t mw__encoder_layer_width(const mw__encoder_field *f)
 
 mw_table_fit_options mw_table_fit_defaults(const char *path, const char *target)
 {
-    return (mw_table_fit_options){
-        .struct_size = sizeof(mw_table_fit_options), .path = path, .target = target, .validation = 0.1, .seed = 1};
+    return (mw_table_fit_options){.struct_size = sizeof(mw_table_fit_options),
+                                  .path = path,
+                                  .target = target,
+                                  .validation = 0.1,
+                                  .seed = 1,
+                                  .window = {.stride = 1, .horizon = 1}};
+}
+
+static mw_status check_windows(const mw_table_fit_options *o, mw_error *err)
+{
+    const mw_table_window *w = &o->window;
+    const mw__encoder_window known = {.length = w->length, .stride = w->stride, .horizon = w->horizon, .gap = w->gap};
+    const char *fault = w->length == 0 ? "" : mw__encoder_window_fault(&known, o->target_kind == MW_TARGET_CLASS);
+    if (fault[0] != '\0')
+        return mw__fail(
+            err, MW_ERROR_ARGUMENT,
+            "mw_table_encoder_fit: windows of length %lld, stride %lld, horizon %lld, gap %lld: they have %s",
+            (long long)w->length, (long long)w->stride, (long long)w->horizon, (long long)w->gap, fault);
+    if (w->length == 0 && w->series != NULL)
+        return mw__fail(err, MW_ERROR_ARGUMENT, "mw_table_encoder_fit: a series without windows; set their length");
+    if (w->length > 0 && (o->split == MW_SPLIT_RANDOM || o->split == MW_SPLIT_STRATIFIED) && o->validation > 0)
+        return mw__fail(err, MW_ERROR_ARGUMENT,
+                        "mw_table_encoder_fit: windows are of rows that follow each other, which are not dealt out one "
+                        "by one: set split to MW_SPLIT_LAST, _TIME or _GROUP");
+    return MW_OK;
 }
 
 static mw_status check_options(const mw_table_fit_options *o, mw_error *err)
@@ -122,7 +146,7 @@ static mw_status check_options(const mw_table_fit_options *o, mw_error *err)
                         o == NULL || o->struct_size != sizeof *o ? "options must come from mw_table_fit_defaults"
                                                                  : "no path");
     if (o->target_kind < MW_TARGET_FOUND || o->target_kind > MW_TARGET_VALUE || o->target_scale < MW_TARGET_STANDARD ||
-        o->target_scale > MW_TARGET_AS_IT_IS || o->split < MW_SPLIT_RANDOM || o->split > MW_SPLIT_TIME)
+        o->target_scale > MW_TARGET_AS_IT_IS || o->split < MW_SPLIT_RANDOM || o->split > MW_SPLIT_LAST)
         return mw__fail(err, MW_ERROR_ARGUMENT,
                         "mw_table_encoder_fit: kind %d or scale %d of the target, or split %d, "
                         "is none",
@@ -133,13 +157,13 @@ static mw_status check_options(const mw_table_fit_options *o, mw_error *err)
         return mw__fail(err, MW_ERROR_ARGUMENT, "mw_table_encoder_fit: a share of %g is kept out, not 0 to 0.9",
                         o->validation);
     const bool needs_field = o->split == MW_SPLIT_GROUP || o->split == MW_SPLIT_TIME;
-    if (needs_field != (o->split_field != NULL))
+    if (needs_field != (o->split_field != NULL) && o->split != MW_SPLIT_LAST)
         return mw__fail(err, MW_ERROR_ARGUMENT,
-                        "mw_table_encoder_fit: groups and times have a split_field, others none");
+                        "mw_table_encoder_fit: groups and times have a split_field, others none, but last rows may");
     if (o->split == MW_SPLIT_STRATIFIED && o->target_kind == MW_TARGET_VALUE)
         return mw__fail(err, MW_ERROR_ARGUMENT,
                         "mw_table_encoder_fit: a stratified split is of classes, not of values");
-    return MW_OK;
+    return check_windows(o, err);
 }
 
 /* What a file was when its kinds were found. */
@@ -206,6 +230,8 @@ static mw_table_encoder *fit_table(const mw_table_fit_options *o, mw_dataset *ou
         return NULL;
     mw_table_fit_options known = *o;
     known.target = e->target.name;
+    if (o->split == MW_SPLIT_LAST && o->split_field == NULL)
+        known.split_field = o->window.series;
     mw_status status = mw__encoder_split(&known, &file.form, file.rows, &parts, err);
     if (status == MW_OK)
         status = fit_rows(e, o, &file, parts, err);
@@ -250,7 +276,7 @@ mw_table_encoder *mw_table_encoder_fit(const mw_table_fit_options *options, mw_d
 /* ---- other files ---- */
 
 /* Where the fields stand differs from file to file: a copy of the encoder knows it. */
-static mw_dataset *encode_file(const mw_table_encoder *encoder, mw__records *rows, mw_error *err)
+static mw_dataset *encode_file(const mw_table_encoder *encoder, mw__records *rows, bool has_target, mw_error *err)
 {
     mw_table_encoder bound = *encoder;
     mw_dataset *out[2] = {NULL, NULL};
@@ -258,11 +284,31 @@ static mw_dataset *encode_file(const mw_table_encoder *encoder, mw__records *row
     if (bound.fields == NULL)
         return NULL;
     memcpy(bound.fields, encoder->fields, encoder->field_count * sizeof *bound.fields);
-    if (mw__encoder_bind(&bound, rows, false, err) == MW_OK &&
-        mw__encoder_encode(&bound, rows, NULL, out, err) == MW_OK && out[0] == NULL)
+    mw_status status = mw__encoder_bind(&bound, rows, err);
+    bound.target.place = has_target ? bound.target.place : SIZE_MAX;
+    if (status == MW_OK)
+        status = mw__encoder_encode(&bound, rows, NULL, out, err);
+    if (status == MW_OK && out[0] == NULL)
         mw__fail(err, MW_ERROR_FORMAT, "\"%.300s\" has no rows", rows->source.path);
     mw__free(encoder->allocator, bound.fields);
     return out[0];
+}
+
+static mw_dataset *open_file(const mw_table_encoder *encoder, const char *path, const mw_table_form *form,
+                             bool has_target, const char *call, mw_error *err)
+{
+    mw__records rows;
+    if (mw__live_check(encoder, MW__LIVE_TABLE_ENCODER, call, err) != MW_OK)
+        return NULL;
+    if (path == NULL) {
+        mw__fail(err, MW_ERROR_ARGUMENT, "%s: no path", call);
+        return NULL;
+    }
+    mw_dataset *set = NULL;
+    if (mw__records_open(&rows, encoder->allocator, path, form, err) == MW_OK)
+        set = encode_file(encoder, &rows, has_target, err);
+    mw__records_close(&rows);
+    return set;
 }
 
 mw_dataset *mw_table_encoder_open(const mw_table_encoder *encoder, const char *path, const mw_table_form *form,
@@ -270,19 +316,15 @@ mw_dataset *mw_table_encoder_open(const mw_table_encoder *encoder, const char *p
 {
     MW__FLOAT_SCOPE;
     mw_error own = {0};
-    mw_error *reason = err != NULL ? err : &own;
-    mw__records rows;
-    if (mw__skips(err) || mw__live_check(encoder, MW__LIVE_TABLE_ENCODER, __func__, reason) != MW_OK)
-        return NULL;
-    if (path == NULL) {
-        mw__fail(reason, MW_ERROR_ARGUMENT, "mw_table_encoder_open: no path");
-        return NULL;
-    }
-    mw_dataset *set = NULL;
-    if (mw__records_open(&rows, encoder->allocator, path, form, reason) == MW_OK)
-        set = encode_file(encoder, &rows, reason);
-    mw__records_close(&rows);
-    return set;
+    return mw__skips(err) ? NULL : open_file(encoder, path, form, true, __func__, err != NULL ? err : &own);
+}
+
+mw_dataset *mw_table_encoder_open_inputs(const mw_table_encoder *encoder, const char *path, const mw_table_form *form,
+                                         mw_error *err)
+{
+    MW__FLOAT_SCOPE;
+    mw_error own = {0};
+    return mw__skips(err) ? NULL : open_file(encoder, path, form, false, __func__, err != NULL ? err : &own);
 }
 
 /* ---- what it knows ---- */
@@ -326,4 +368,16 @@ mw_encoded_target mw_table_encoder_target(const mw_table_encoder *encoder)
                                .deviation = t->value.deviation > 0 ? t->value.deviation : 1,
                                .logarithm = t->scale == MW_TARGET_LOGARITHM,
                                .classes = {.count = t->classes.count, .names = t->classes.names}};
+}
+
+mw_table_window mw_table_encoder_window(const mw_table_encoder *encoder)
+{
+    if (!mw__live_has(encoder, MW__LIVE_TABLE_ENCODER))
+        return (mw_table_window){0};
+    const mw__encoder_window *w = &encoder->window;
+    return (mw_table_window){.length = w->length,
+                             .stride = w->stride,
+                             .horizon = w->horizon,
+                             .gap = w->gap,
+                             .series = w->series[0] != '\0' ? w->series : NULL};
 }

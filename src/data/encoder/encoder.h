@@ -1,5 +1,6 @@
 /* What an encoder of tables knows. cell.c reads values, observe.c and kinds.c find what fields hold, split.c parts the
- * rows, fit.c takes means and words, encode.c makes rows of numbers, layer.c operations; print.c and json.c say it. */
+ * rows, fit.c takes means and words, encode.c makes rows of numbers, windows.c windows of them, layer.c operations;
+ * print.c and json.c say it, read.c reads it. */
 #ifndef MW__DATA_ENCODER_ENCODER_H
 #define MW__DATA_ENCODER_ENCODER_H
 
@@ -68,9 +69,17 @@ typedef struct mw__encoder_target {
     size_t place;
 } mw__encoder_target;
 
+/* As mw_table_window has it. */
+typedef struct mw__encoder_window {
+    int64_t length, stride, horizon, gap;
+    const char *series; /* "" = all rows are one */
+    size_t place;       /* of it in the rows that are read */
+} mw__encoder_window;
+
 struct mw_table_encoder {
     const mw_allocator *allocator;
     mw__arena arena;
+    mw__encoder_window window;
     mw__encoder_field *fields; /* [field_count] */
     size_t field_count;
     mw__encoder_target target;
@@ -79,6 +88,11 @@ struct mw_table_encoder {
 
 /* ---- encoder.c ---- */
 
+/* Whether the target is an input, too: of windows, whose rows before those to predict have it. */
+static inline bool mw__encoder_target_is_input(const mw__encoder_window *window)
+{
+    return window->length > 0 && window->horizon > 0;
+}
 /* Without fields; NULL with err set. */
 mw_table_encoder *mw__encoder_make(const mw_allocator *allocator, size_t field_count, mw_error *err);
 void mw__encoder_free(mw_table_encoder *encoder);
@@ -170,11 +184,20 @@ mw_status mw__encoder_fit_rows(mw_table_encoder *encoder, mw__records *rows, con
 /* ---- encode.c ---- */
 
 /* Finds the fields among those of a file. */
-mw_status mw__encoder_bind(mw_table_encoder *encoder, const mw__records *rows, bool needs_target, mw_error *err);
+mw_status mw__encoder_bind(mw_table_encoder *encoder, const mw__records *rows, mw_error *err);
 /* out[0] of the rows whose part is 0, out[1] of others; `parts` NULL = all 0. A set without rows is NULL. */
 mw_status mw__encoder_encode(const mw_table_encoder *encoder, mw__records *rows, const uint8_t *parts,
                              mw_dataset *out[2], mw_error *err);
-/* The value of a target before it is scaled. */
+/* ---- windows.c ---- */
+
+/* What the numbers of a window have to be and are not; "" = they are good. */
+const char *mw__encoder_window_fault(const mw__encoder_window *window, bool has_classes);
+/* Windows of rows of the encoder, which stand in the order of the file: `series` [examples] tells which series each is
+ * of, NULL = all are one. Those without the rows to predict are there if the rows have no target. */
+mw_dataset *mw__encoder_make_windows(const mw_table_encoder *encoder, const mw_dataset *rows, const uint32_t *series,
+                                     const char *path, mw_error *err);
+
+/* The value of a target before it is scaled (fit.c). */
 mw_status mw__encoder_target_value(const mw_table_encoder *encoder, const mw__records *rows, double *out,
                                    mw_error *err);
 

@@ -16,6 +16,11 @@
         key, kind, offsetof(mw__encoder_target, member), __VA_ARGS__                                                   \
     }
 
+#define WINDOW(key, kind, member)                                                                                      \
+    {                                                                                                                  \
+        key, kind, offsetof(mw__encoder_window, member), NULL                                                          \
+    }
+
 static const char *const kinds[] = {"found", "number", "category", "id", "date", "boolean", "text", "ignored", NULL};
 static const char *const rules[] = {"mean", "median", "constant", NULL};
 static const char *const target_kinds[] = {"found", "class", "value", NULL};
@@ -50,6 +55,12 @@ const mw__encoder_member mw__encoder_target_members[] = {
     TARGET("deviation", MW__MEMBER_NUMBER, value.deviation, NULL),
     TARGET("classes", MW__MEMBER_WORDS, classes, NULL),
     {NULL, MW__MEMBER_TEXT, 0, NULL},
+};
+
+const mw__encoder_member mw__encoder_window_members[] = {
+    WINDOW("length", MW__MEMBER_WHOLE, length),   WINDOW("stride", MW__MEMBER_WHOLE, stride),
+    WINDOW("horizon", MW__MEMBER_WHOLE, horizon), WINDOW("gap", MW__MEMBER_WHOLE, gap),
+    WINDOW("series", MW__MEMBER_TEXT, series),    {NULL, MW__MEMBER_TEXT, 0, NULL},
 };
 
 const char *mw__encoder_kind_name(mw_field_kind kind)
@@ -115,6 +126,8 @@ char *mw_table_encoder_write(const mw_table_encoder *encoder, mw_error *err)
     mw__json_open(&json, NULL, '{');
     mw__json_add_integer(&json, "version", MW__ENCODER_VERSION);
     put_object(&json, "target", mw__encoder_target_members, &encoder->target);
+    if (encoder->window.length > 0)
+        put_object(&json, "window", mw__encoder_window_members, &encoder->window);
     mw__json_open(&json, "fields", '[');
     for (size_t i = 0; i < encoder->field_count; i++)
         put_object(&json, NULL, mw__encoder_field_members, &encoder->fields[i]);

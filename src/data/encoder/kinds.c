@@ -12,6 +12,7 @@ typedef struct choosing {
     const mw_table_fit_options *options;
     const mw__records *rows;
     int64_t row_count;
+    bool keeps_target; /* it is an input, too */
     mw_error *err;
 } choosing;
 
@@ -102,10 +103,14 @@ static mw_field_kind find_kind(const choosing *c, mw__encoder_field *f, const mw
 static void take_setting(const choosing *c, mw__encoder_field *f, const mw__encoder_observed *o,
                          const mw_field_setting *s)
 {
-    const bool is_split = c->options->split_field != NULL && strcmp(c->options->split_field, f->name) == 0;
+    const char *split = c->options->split_field, *series = c->options->window.series;
+    const bool is_split = split != NULL && strcmp(split, f->name) == 0;
+    const bool is_series = series != NULL && strcmp(series, f->name) == 0;
     f->kind = s != NULL ? s->kind : MW_FIELD_FOUND;
-    if (s == NULL && (c->options->only_fields || is_split))
-        f->kind = ignore_field(f, is_split ? "the rows are split by it" : "it is not listed");
+    if (s == NULL && (c->options->only_fields || is_split || is_series))
+        f->kind = ignore_field(f, is_series  ? "it names the series"
+                                  : is_split ? "the rows are split by it"
+                                             : "it is not listed");
     else if (f->kind == MW_FIELD_IGNORED)
         f->reason = "as said";
     else if (f->kind == MW_FIELD_FOUND)
@@ -150,10 +155,11 @@ static mw_status check_settings(const choosing *c)
         return mw__fail(c->err, MW_ERROR_ARGUMENT, "table: %zu settings of fields, and no fields", o->field_count);
     for (size_t i = 0; i < o->field_count; i++) {
         MW_TRY(check_setting(&o->fields[i], i, c->err));
-        if (!mw__records_find(c->rows, o->fields[i].name, &place) || strcmp(o->fields[i].name, o->target) == 0)
+        const bool is_target = !c->keeps_target && strcmp(o->fields[i].name, o->target) == 0;
+        if (!mw__records_find(c->rows, o->fields[i].name, &place) || is_target)
             return mw__fail(c->err, MW_ERROR_ARGUMENT, "\"%.300s\" has no field \"%.100s\" among its %zu%s",
                             c->rows->source.path, o->fields[i].name, c->rows->count,
-                            strcmp(o->fields[i].name, o->target) == 0 ? " besides the target" : "");
+                            is_target ? " besides the target" : "");
         if (find_setting(o, o->fields[i].name) != &o->fields[i])
             return mw__fail(c->err, MW_ERROR_ARGUMENT, "table: field \"%.100s\" has two settings", o->fields[i].name);
     }
@@ -186,6 +192,12 @@ static mw_status choose_target(const choosing *c, mw_table_encoder *e, const mw_
     if (e->target.kind == MW_TARGET_CLASS && e->target.scale != MW_TARGET_STANDARD)
         return mw__fail(c->err, MW_ERROR_ARGUMENT, "table: the target \"%.100s\" has classes, and these no scale",
                         e->target.name);
+    if (e->target.kind == MW_TARGET_CLASS && e->window.horizon > 1)
+        return mw__fail(
+            c->err, MW_ERROR_ARGUMENT,
+            "table: the target \"%.100s\" has classes; a window predicts one of them, with a horizon of 0 or "
+            "1, not %lld",
+            e->target.name, (long long)e->window.horizon);
     if (e->target.kind == MW_TARGET_VALUE && c->options->split == MW_SPLIT_STRATIFIED)
         return mw__fail(c->err, MW_ERROR_ARGUMENT,
                         "table: the target \"%.100s\" has values; a stratified split is of classes", e->target.name);
@@ -201,7 +213,7 @@ static mw_status choose_all(const choosing *c, mw_table_encoder *e, const mw__en
     MW_TRY(choose_target(c, e, &observed[e->target.place]));
     MW_TRY(check_settings(c));
     for (size_t i = 0, k = 0; i < c->rows->count; i++) {
-        if (i == e->target.place)
+        if (i == e->target.place && !c->keeps_target)
             continue;
         mw__encoder_field *f = &e->fields[k++];
         f->name = mw__arena_keep(&e->arena, c->rows->names[i], c->err);
@@ -217,13 +229,38 @@ static mw_status choose_all(const choosing *c, mw_table_encoder *e, const mw__en
     return MW_OK;
 }
 
+static mw_status take_window(const choosing *c, mw_table_encoder *e, const mw__encoder_window *window)
+{
+    const char *series = c->options->window.series;
+    if (window->length == 0)
+        return MW_OK;
+    e->window = *window;
+    e->window.series = mw__arena_keep(&e->arena, series != NULL ? series : "", c->err);
+    if (e->window.series == NULL)
+        return MW_ERROR_MEMORY;
+    if (series == NULL || mw__records_find(c->rows, series, &e->window.place))
+        return MW_OK;
+    return mw__fail(c->err, MW_ERROR_ARGUMENT, "\"%.300s\" has no field \"%.100s\" among its %zu, to name the series",
+                    c->rows->source.path, series, c->rows->count);
+}
+
 mw_table_encoder *mw__encoder_choose(const mw_table_fit_options *options, const mw__records *rows,
                                      const mw__encoder_observed *observed, int64_t row_count, mw_error *err)
 {
-    const choosing c = {.options = options, .rows = rows, .row_count = row_count, .err = err};
-    mw_table_encoder *e = mw__encoder_make(rows->source.allocator, rows->count - 1, err);
+    const mw_table_window *w = &options->window;
+    const mw__encoder_window window = {.length = w->length, .stride = w->stride, .horizon = w->horizon, .gap = w->gap};
+    const choosing c = {.options = options,
+                        .rows = rows,
+                        .row_count = row_count,
+                        .keeps_target = mw__encoder_target_is_input(&window),
+                        .err = err};
+    mw_table_encoder *e = mw__encoder_make(rows->source.allocator, rows->count - !c.keeps_target, err);
     if (e == NULL)
         return NULL;
+    if (take_window(&c, e, &window) != MW_OK) {
+        mw__encoder_free(e);
+        return NULL;
+    }
     e->target.name = mw__arena_keep(&e->arena, options->target, err);
     e->target.kind = options->target_kind;
     e->target.scale = options->target_scale;

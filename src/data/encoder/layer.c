@@ -110,13 +110,30 @@ static bool check_layer(const mw_table_encoder *e, const mw_tensor *x, const cha
     else if (dtype != MW_F32 && dtype != MW_F16)
         mw__graph_fail(graph, MW_ERROR_DTYPE, "mw_table_encoder_layer: x is %s; it must be fp16 or fp32",
                        mw_dtype_name(dtype));
-    else if (shape.rank != 2 || shape.dim[1] != e->columns)
+    else if (e->window.length > 0 &&
+             (shape.rank != 3 || shape.dim[1] != e->window.length || shape.dim[2] != e->columns))
+        mw__graph_fail(graph, MW_ERROR_SHAPE, "mw_table_encoder_layer: x has rank %d; it must be [N, %lld, %lld]",
+                       shape.rank, (long long)e->window.length, (long long)e->columns);
+    else if (e->window.length == 0 && (shape.rank != 2 || shape.dim[1] != e->columns))
         mw__graph_fail(graph, MW_ERROR_SHAPE,
                        "mw_table_encoder_layer: x has rank %d and %lld columns; it must be [N, %lld]", shape.rank,
                        (long long)(shape.rank == 2 ? shape.dim[1] : 0), (long long)e->columns);
     else
         return true;
     return false;
+}
+
+/* Rows of windows are rows like any others: [N, length, columns] to [N length, columns], and back. */
+static mw_tensor *join_rows(const mw_table_encoder *e, mw_tensor *x, const char *name, mw_tensor **parts, mw_error *err)
+{
+    const mw_shape shape = mw_tensor_shape(x);
+    if (e->window.length == 0)
+        return join_parts(e, x, name, parts, err);
+    mw_tensor *rows = mw_reshape(x, MW_SHAPE(shape.dim[0] * shape.dim[1], shape.dim[2]));
+    mw_tensor *out = join_parts(e, rows, name, parts, err);
+    if (out == NULL)
+        return NULL;
+    return mw_reshape(out, MW_SHAPE(shape.dim[0], shape.dim[1], mw_tensor_shape(out).dim[1]));
 }
 
 mw_tensor *mw_table_encoder_layer(const mw_table_encoder *encoder, mw_tensor *x, const char *name)
@@ -126,7 +143,7 @@ mw_tensor *mw_table_encoder_layer(const mw_table_encoder *encoder, mw_tensor *x,
     if (x == NULL || !check_layer(encoder, x, name))
         return x;
     mw_tensor **parts = mw__alloc(encoder->allocator, encoder->field_count + 1, sizeof *parts, &err);
-    mw_tensor *out = parts != NULL ? join_parts(encoder, x, name, parts, &err) : NULL;
+    mw_tensor *out = parts != NULL ? join_rows(encoder, x, name, parts, &err) : NULL;
     mw__free(encoder->allocator, parts);
     if (err.status != MW_OK)
         mw__graph_fail(mw_tensor_graph(x), err.status, "%s", err.message);

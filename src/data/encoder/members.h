@@ -16,11 +16,12 @@ typedef enum mw__encoder_member_kind {
 typedef struct mw__encoder_member {
     const char *key;
     mw__encoder_member_kind kind;
-    size_t offset;              /* in the field or target */
+    size_t offset;              /* in the field, target or window */
     const char *const *choices; /* by the value of the enumeration; NULL behind the last */
 } mw__encoder_member;
 
-extern const mw__encoder_member mw__encoder_field_members[], mw__encoder_target_members[]; /* end with a key of NULL */
+/* Each ends with a key of NULL. */
+extern const mw__encoder_member mw__encoder_field_members[], mw__encoder_target_members[], mw__encoder_window_members[];
 
 #define MW__ENCODER_VERSION 1
 

@@ -96,6 +96,20 @@ static void say_target(const mw__encoder_target *t, char *out, size_t size)
                              t->value.deviation);
 }
 
+static void say_window(const mw__encoder_window *w, char *out, size_t size, mw__text *text)
+{
+    char series[64] = "";
+    if (w->series[0] != '\0')
+        mw__printable_printf(series, sizeof series, ", of each %.40s", w->series);
+    if (w->horizon > 0)
+        mw__printable_printf(out, size, "%lld rows, every %lld, to predict %lld%s%s", (long long)w->length,
+                             (long long)w->stride, (long long)w->horizon, w->gap > 0 ? " behind a gap" : "", series);
+    else
+        mw__printable_printf(out, size, "%lld rows, every %lld, to predict the target of the last%s",
+                             (long long)w->length, (long long)w->stride, series);
+    put_line(text, "(windows)", "window", out);
+}
+
 char *mw_table_encoder_print(const mw_table_encoder *encoder, mw_error *err)
 {
     MW__FLOAT_SCOPE;
@@ -108,6 +122,8 @@ char *mw_table_encoder_print(const mw_table_encoder *encoder, mw_error *err)
         say_field(&encoder->fields[i], what, sizeof what);
         put_line(&text, encoder->fields[i].name, mw__encoder_kind_name(encoder->fields[i].kind), what);
     }
+    if (encoder->window.length > 0)
+        say_window(&encoder->window, what, sizeof what, &text);
     say_target(&encoder->target, what, sizeof what);
     put_line(&text, encoder->target.name, encoder->target.kind == MW_TARGET_CLASS ? "class" : "value", what);
     return mw__text_take(&text, err);

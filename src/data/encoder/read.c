@@ -1,7 +1,7 @@
 /* An encoder from its JSON, which may be anybody's: every number is checked before an encoder is made of it.
  *
- *     text    ::= {"version": 1, "target": {members}, "fields": [{members}, ..]}
- *     member  ::= as mw__encoder_field_members and mw__encoder_target_members have it */
+ *     text    ::= {"version": 1, "target": {members}, "window": {members}, "fields": [{members}, ..]}
+ *     member  ::= as mw__encoder_field_members, mw__encoder_target_members and mw__encoder_window_members have it */
 #include "base/memory/live.h"
 #include "base/number/float_mode.h"
 #include "base/number/number.h"
@@ -15,7 +15,7 @@
 typedef struct reading {
     mw_table_encoder *encoder; /* NULL: fields are counted */
     size_t fields;
-    bool in_target, in_fields, has_version;
+    bool in_target, in_window, in_fields, has_version;
     const mw__encoder_member *member; /* whose value comes next */
 } reading;
 
@@ -33,9 +33,18 @@ static const mw__encoder_member *find_member(const mw__encoder_member *members, 
     return members->key != NULL ? members : NULL;
 }
 
+static const mw__encoder_member *members_of(const reading *r)
+{
+    return r->in_target   ? mw__encoder_target_members
+           : r->in_window ? mw__encoder_window_members
+                          : mw__encoder_field_members;
+}
+
 static void *value_of(const reading *r)
 {
-    char *object = r->in_target ? (char *)&r->encoder->target : (char *)&r->encoder->fields[r->fields - 1];
+    char *object = r->in_target   ? (char *)&r->encoder->target
+                   : r->in_window ? (char *)&r->encoder->window
+                                  : (char *)&r->encoder->fields[r->fields - 1];
     return object + r->member->offset;
 }
 
@@ -111,19 +120,20 @@ static mw_status take_value(reading *r, const mw__json_item *item, mw_error *err
 static mw_status take_top_key(reading *r, const mw__json_item *item, mw_error *err)
 {
     r->in_target = strcmp(item->text, "target") == 0;
+    r->in_window = strcmp(item->text, "window") == 0;
     r->in_fields = strcmp(item->text, "fields") == 0;
     r->has_version = r->has_version || strcmp(item->text, "version") == 0;
-    return r->in_target || r->in_fields || strcmp(item->text, "version") == 0
+    return r->in_target || r->in_window || r->in_fields || strcmp(item->text, "version") == 0
                ? MW_OK
                : refuse_item(item, "a key that an encoder has not", err);
 }
 
 static mw_status take_top_value(const reading *r, const mw__json_item *item, mw_error *err)
 {
-    if (r->in_target)
+    if (r->in_target || r->in_window)
         return item->event == MW__JSON_BEGIN_OBJECT || item->event == MW__JSON_END_OBJECT
                    ? MW_OK
-                   : refuse_item(item, "the target is no object", err);
+                   : refuse_item(item, "the target, or the window, is no object", err);
     if (r->in_fields)
         return item->event == MW__JSON_BEGIN_ARRAY || item->event == MW__JSON_END_ARRAY
                    ? MW_OK
@@ -154,12 +164,10 @@ static mw_status take_item(void *user, const mw__json_item *item, mw_error *err)
         return item->event == MW__JSON_KEY ? take_top_key(r, item, err) : take_top_value(r, item, err);
     if (r->in_fields && item->depth == 2)
         return take_field_begin(r, item, err);
-    if (r->encoder == NULL || (!r->in_fields && !r->in_target))
+    if (r->encoder == NULL || (!r->in_fields && !r->in_target && !r->in_window))
         return MW_OK;
     if (item->event == MW__JSON_KEY) {
-        r->member = item->depth == inside
-                        ? find_member(r->in_target ? mw__encoder_target_members : mw__encoder_field_members, item->text)
-                        : NULL;
+        r->member = item->depth == inside ? find_member(members_of(r), item->text) : NULL;
         return r->member != NULL ? MW_OK : refuse_item(item, "a key that a field has not", err);
     }
     const bool in_list = r->member != NULL && r->member->kind == MW__MEMBER_WORDS && item->depth == inside + 1;
@@ -202,11 +210,15 @@ static mw_status check_encoder(const mw_table_encoder *e, mw_error *err)
     if (t->name == NULL || t->name[0] == '\0' || !is_scale(&t->value) || t->kind == MW_TARGET_FOUND ||
         (t->kind == MW_TARGET_CLASS) != (t->classes.count > 0))
         return mw__fail(err, MW_ERROR_FORMAT, "table encoder: no target with a name, and classes or a scale");
+    const char *fault = e->window.length != 0 ? mw__encoder_window_fault(&e->window, t->kind == MW_TARGET_CLASS) : "";
+    if (fault[0] != '\0')
+        return mw__fail(err, MW_ERROR_FORMAT, "table encoder: windows have %s", fault);
+    const bool keeps_target = mw__encoder_target_is_input(&e->window);
     mw__map_init(&names, e->allocator);
     for (size_t i = 0; i < e->field_count && status == MW_OK; i++) {
         status = check_field(&e->fields[i], err);
-        if (status == MW_OK &&
-            (mw__map_get(&names, e->fields[i].name) != NULL || strcmp(e->fields[i].name, t->name) == 0))
+        if (status == MW_OK && (mw__map_get(&names, e->fields[i].name) != NULL ||
+                                (!keeps_target && strcmp(e->fields[i].name, t->name) == 0)))
             status = mw__fail(err, MW_ERROR_FORMAT, "table encoder: two fields \"%.100s\"", e->fields[i].name);
         if (status == MW_OK)
             status = mw__map_set(&names, e->fields[i].name, &names, err);

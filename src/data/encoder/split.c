@@ -106,6 +106,23 @@ static mw_status split_times(const splitting *s)
     return MW_OK;
 }
 
+/* The share of the rows of each group, its last ones; of all rows where there are no groups. */
+static mw_status split_last(const splitting *s)
+{
+    const size_t groups = s->keys != NULL ? s->words.count : 1;
+    int64_t *left = mw__alloc(s->arena.allocator, groups, sizeof *left, s->err);
+    if (left == NULL)
+        return MW_ERROR_MEMORY;
+    for (int64_t i = 0; i < s->count; i++)
+        left[s->keys != NULL ? s->keys[i] : 0]++;
+    for (size_t k = 0; k < groups; k++)
+        left[k] = share_of(s, left[k]);
+    for (int64_t i = s->count - 1; i >= 0; i--)
+        s->parts[i] = left[s->keys != NULL ? s->keys[i] : 0]-- > 0;
+    mw__free(s->arena.allocator, left);
+    return MW_OK;
+}
+
 /* ---- what is read for it ---- */
 
 static mw_status read_time(const splitting *s, const mw__records *rows, const mw__records_cell *cell, bool day_first)
@@ -203,7 +220,10 @@ static mw_status split_by_field(splitting *s, const mw_table_form *form)
     if (rule == MW_SPLIT_TIME)
         MW_TRY(with_rows(s, form, true, &day_first));
     MW_TRY(with_rows(s, form, false, &day_first));
-    return rule == MW_SPLIT_TIME ? split_times(s) : rule == MW_SPLIT_GROUP ? split_groups(s) : split_classes(s);
+    return rule == MW_SPLIT_TIME    ? split_times(s)
+           : rule == MW_SPLIT_GROUP ? split_groups(s)
+           : rule == MW_SPLIT_LAST  ? split_last(s)
+                                    : split_classes(s);
 }
 
 mw_status mw__encoder_split(const mw_table_fit_options *options, const mw_table_form *form, int64_t row_count,
@@ -219,7 +239,10 @@ mw_status mw__encoder_split(const mw_table_fit_options *options, const mw_table_
         return MW_ERROR_MEMORY;
     mw__arena_init(&s.arena, allocator);
     mw__encoder_words_init(&s.words, allocator);
-    const mw_status status = options->split == MW_SPLIT_RANDOM ? split_rows(&s) : split_by_field(&s, form);
+    const bool is_plain = options->split == MW_SPLIT_LAST && options->split_field == NULL;
+    const mw_status status = options->split == MW_SPLIT_RANDOM ? split_rows(&s)
+                             : is_plain                        ? split_last(&s)
+                                                               : split_by_field(&s, form);
     mw__encoder_words_deinit(&s.words, allocator);
     mw__arena_deinit(&s.arena);
     mw__free(allocator, s.keys);

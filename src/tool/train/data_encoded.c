@@ -40,13 +40,13 @@ static bool note_offsets(opening *o)
     data_parts *d = o->out;
     mw_encoded_field f;
     bool some = false;
-    const size_t count = (size_t)mw_table_encoder_width(d->encoder);
+    const size_t width = (size_t)mw_table_encoder_width(d->encoder), count = (size_t)mw_shape_count(d->x->shape);
     double *values = calloc(count + 1, sizeof *values);
     if (values == NULL)
         return data_fail(o->err, "there is no memory for %zu numbers", count);
     for (size_t i = 0; mw_table_encoder_field_at(d->encoder, i, &f); i++) {
-        if (f.offset != 0)
-            values[f.first_column] = f.offset;
+        for (size_t row = 0; f.offset != 0 && row < count; row += width)
+            values[row + (size_t)f.first_column] = f.offset;
         if (f.offset != 0 && f.kind == MW_FIELD_NUMBER && o->request->table == NULL)
             say_offset(o, &f);
         some = some || f.offset != 0;

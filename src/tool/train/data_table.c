@@ -120,17 +120,45 @@ static bool list_fields(config *c, listing *l, const config_node *fields)
 
 /* ---- the whole ---- */
 
+/* {"length": 24, "horizon": 6, ..}: no window without it. */
+static void take_window(config *c, const config_node *settings, mw_table_window *out)
+{
+    const config_node *window = field_object(c, settings, "data.window");
+    if (window == NULL)
+        return;
+    out->length = field_integer(c, window, "window.length", 0);
+    if (out->length == 0)
+        config_fail(c, window, "a window needs a \"length\", the rows that it has");
+    out->stride = field_integer(c, window, "window.stride", 1);
+    out->horizon = field_integer(c, window, "window.horizon", 1);
+    if (out->horizon > 0)
+        out->gap = field_integer(c, window, "window.gap", 0);
+    out->series = field_text(c, window, "window.series", NULL);
+}
+
+/* Rows of windows are not dealt out one by one. */
+static void check_window_split(config *c, const config_node *settings, const mw_table_fit_options *o)
+{
+    if (o->window.length > 0 && (o->split == MW_SPLIT_RANDOM || o->split == MW_SPLIT_STRATIFIED))
+        config_fail(c, config_get(settings, "split"),
+                    "rows of windows follow each other and are not dealt out one by one: \"last\", \"time\" or "
+                    "\"group\"");
+}
+
 static void take_split(config *c, const config_node *settings, const data_table_request *r, mw_table_fit_options *out)
 {
     const double said = field_number(c, settings, "data.validation", r->share);
     out->validation = r->whole ? 0 : said;
-    out->split = (mw_split_rule)field_choice(c, settings, "data.split", MW_SPLIT_RANDOM);
-    if (out->split == MW_SPLIT_GROUP || out->split == MW_SPLIT_TIME) {
+    const mw_split_rule otherwise = out->window.length > 0 ? MW_SPLIT_LAST : MW_SPLIT_RANDOM;
+    out->split = (mw_split_rule)field_choice(c, settings, "data.split", (int)otherwise);
+    check_window_split(c, settings, out);
+    if (out->split == MW_SPLIT_GROUP || out->split == MW_SPLIT_TIME || out->split == MW_SPLIT_LAST) {
         out->split_field = field_text(c, settings, "data.split_field", NULL);
-        if (out->split_field == NULL)
+        if (out->split_field == NULL && out->split != MW_SPLIT_LAST)
             config_fail(c, config_get(settings, "split"), "a split by group or time needs \"split_field\"");
     }
-    out->seed = (uint64_t)field_integer(c, settings, "data.split_seed", 1);
+    if (out->split != MW_SPLIT_TIME && out->split != MW_SPLIT_LAST)
+        out->seed = (uint64_t)field_integer(c, settings, "data.split_seed", 1);
 }
 
 mw_table_encoder *data_table_fit(config *c, const config_node *settings, const data_table_request *request,
@@ -146,6 +174,7 @@ mw_table_encoder *data_table_fit(config *c, const config_node *settings, const d
         options.target_scale = MW_TARGET_AS_IT_IS;
     else if (request->target != MW_TARGET_CLASS)
         options.target_scale = (mw_target_scale)field_choice(c, settings, "data.target_scale", MW_TARGET_STANDARD);
+    take_window(c, settings, &options.window);
     take_split(c, settings, request, &options);
     options.only_fields = inputs != NULL;
     mw_table_encoder *encoder = NULL;

@@ -1,6 +1,7 @@
 /* What is trained: a network of layers, or a model that is there, with its loss. */
 #include "tool/train/network.h"
 #include "tool/train/training_text.h"
+#include "tool/train/usual.h"
 
 #include <math.h>
 #include <millwright/summary.h>
@@ -111,18 +112,10 @@ static mw_tensor *name_result(const training *t, mw_tensor *out)
     return out != NULL ? mw_name(out, free_name(t->graph, "scores", "", name, sizeof name)) : NULL;
 }
 
-/* What {"dense": "classes"} has: a value is one number. */
+/* What {"dense": "classes"} has: of values, as many as an example has. */
 static int64_t output_count(const training *t)
 {
-    return t->data.encoder != NULL && t->data.classes == 0 ? 1 : t->data.classes;
-}
-
-/* Of a table without a recipe: two layers of 64. */
-static mw_tensor *usual_network(const training *t, mw_tensor *h)
-{
-    h = mw_relu(mw_dense(h, 64, "dense1"));
-    h = mw_relu(mw_dense(h, 64, "dense2"));
-    return mw_dense(h, output_count(t), "dense3");
+    return t->data.encoder != NULL && t->data.classes == 0 ? mw_shape_count(t->data.y->shape) : t->data.classes;
 }
 
 /* The result of layers, in the unit of the target. */
@@ -142,7 +135,8 @@ static bool build_network(training *t)
                                            : t->x;
     if (layers == NULL && t->data.encoder == NULL)
         return training_fail(t, MW_ERROR_FORMAT, "%s has neither \"network\" nor \"model\"", t->c.path);
-    mw_tensor *out = layers != NULL ? network_build(&t->c, layers, h, output_count(t)) : usual_network(t, h);
+    mw_tensor *out = layers != NULL ? network_build(&t->c, layers, h, output_count(t))
+                                    : usual_network(t->data.encoder, h, output_count(t));
     take_result(t, out);
     return t->out != NULL;
 }

@@ -1,0 +1,66 @@
+/* Networks of tables without a recipe: two layers of 64 for rows; for windows of values a linear part beside these,
+ * from what the last row has; for windows of classes two convolutions over time. */
+#include "tool/train/usual.h"
+
+#include "tool/train/network.h"
+
+#include <string.h>
+
+enum { UNITS = 64, CHANNELS = 32, FLAT_MAX = 4096 /* numbers of a window that a layer takes one by one */ };
+
+static mw_tensor *two_layers(mw_tensor *h)
+{
+    h = mw_relu(mw_dense(h, UNITS, "dense1"));
+    return mw_relu(mw_dense(h, UNITS, "dense2"));
+}
+
+/* The scaled target of the last row, [N, 1]; NULL where it is no number of the input, or scaled another way. */
+static mw_tensor *last_target(const mw_table_encoder *encoder, mw_tensor *h)
+{
+    const mw_encoded_target target = mw_table_encoder_target(encoder);
+    const mw_shape s = mw_tensor_shape(h);
+    mw_encoded_field f;
+    for (size_t i = 0; mw_table_encoder_field_at(encoder, i, &f); i++) {
+        if (strcmp(f.name, target.name) != 0 || f.kind != MW_FIELD_NUMBER || target.logarithm || f.mean != target.mean)
+            continue;
+        mw_tensor *last =
+            mw_slice_by_size(h, (const int64_t[]){0, s.dim[1] - 1, f.first_column}, (const int64_t[]){s.dim[0], 1, 1});
+        return mw_reshape(last, MW_SHAPE(s.dim[0], 1));
+    }
+    return NULL;
+}
+
+/* y = last + W x + layers(x): a value that follows its past is found at once, and the rest is learned. */
+static mw_tensor *forecast(const mw_table_encoder *encoder, mw_tensor *h, int64_t count)
+{
+    mw_tensor *flat = network_flat(h), *last = last_target(encoder, h);
+    mw_tensor *out = mw_add(mw_dense(flat, count, "linear1"), mw_dense(two_layers(flat), count, "dense3"));
+    return last != NULL ? mw_add(out, last) : out;
+}
+
+/* Mean and largest over time of two convolutions, beside the last row. */
+static mw_tensor *patterns(mw_tensor *h, int64_t count)
+{
+    const mw_shape s = mw_tensor_shape(h), kernel = MW_SHAPE(3);
+    const mw_axes time = {.count = 1, .axis = {2}};
+    mw_conv_options o = mw_conv_defaults();
+    o.pad_type = MW_PAD_SAME;
+    mw_tensor *c = mw_transpose(h, (mw_axes){.count = 3, .axis = {0, 2, 1}});
+    c = mw_relu(mw_conv_layer(c, CHANNELS, kernel, "conv1", &o));
+    c = mw_relu(mw_conv_layer(c, CHANNELS, kernel, "conv2", &o));
+    mw_tensor *last =
+        mw_slice_by_size(h, (const int64_t[]){0, s.dim[1] - 1, 0}, (const int64_t[]){s.dim[0], 1, s.dim[2]});
+    mw_tensor *parts[] = {mw_reduce_mean(c, time, false), mw_reduce_max(c, time, false),
+                          mw_reshape(last, MW_SHAPE(s.dim[0], s.dim[2]))};
+    mw_tensor *joined = mw_concat(parts, 3, 1);
+    return mw_dense(mw_relu(mw_dense(joined, UNITS, "dense1")), count, "dense2");
+}
+
+mw_tensor *usual_network(const mw_table_encoder *encoder, mw_tensor *h, int64_t count)
+{
+    const mw_shape s = mw_tensor_shape(h);
+    if (s.rank != 3)
+        return mw_dense(two_layers(h), count, "dense3");
+    const bool is_value = mw_table_encoder_target(encoder).kind == MW_TARGET_VALUE;
+    return is_value && s.dim[1] * s.dim[2] <= FLAT_MAX ? forecast(encoder, h, count) : patterns(h, count);
+}

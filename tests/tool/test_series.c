@@ -1,0 +1,141 @@
+/* Series in time by one command: windows of values and of classes, several series in one file, other files with the
+ * model, and what is refused. */
+#include "support/check.h"
+#include "support/folder.h"
+#include "tool/shell.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static unsigned state;
+
+/* Uniform in [0, 1), the same on every machine. */
+static double draw(void)
+{
+    state = state * 1664525u + 1013904223u;
+    return (state >> 8) / 16777216.0;
+}
+
+static double number_behind(const char *text, const char *key)
+{
+    const char *at = strstr(text, key);
+    return at != NULL ? strtod(at + strlen(key), NULL) : -1;
+}
+
+/* Hours of a load in tens of thousands that has a day, and follows the temperature of three hours before. */
+static void write_load(const char *path, int hours, unsigned seed)
+{
+    double past[3] = {0};
+    FILE *csv = fopen(path, "w");
+    REQUIRE(csv != NULL);
+    state = seed;
+    fputs("time,temperature,load\n", csv);
+    for (int i = 0; i < hours; i++) {
+        const double warm = 10 + 8 * sin(i / 50.0) + 4 * draw();
+        fprintf(csv, "2025-%02d-%02d %02d:00,%.2f,%.1f\n", 1 + i / 24 / 28, 1 + i / 24 % 28, i % 24, warm,
+                50000 + 8000 * sin(2 * 3.14159265 * (i % 24) / 24) + 500 * past[i % 3] + 300 * draw());
+        past[i % 3] = warm;
+    }
+    fclose(csv);
+}
+
+static void test_a_series_is_learned_by_one_command(void)
+{
+    write_load("load.csv", 1200, 1);
+    folder_put("load.json", "{\"epochs\": 20, \"threads\": 1, \"data\": {\"path\": \"load.csv\", \"window\": "
+                            "{\"length\": 24, \"horizon\": 3}}}");
+    shell_result r = MW("train", "load.json", "--run", "load");
+    CHECK_INT(r.code, 0);
+    CHECK_CONTAINS(r.out, "(windows)                 window    24 rows, every 1, to predict 3\n");
+    CHECK_CONTAINS(r.out, "1054 examples, 94 for validation");
+    CHECK(number_behind(r.out, "r2 ") > 0.9);
+    const double distance = number_behind(r.out, "mean_absolute_error ");
+    CHECK(distance > 100 && distance < 1500);
+    shell_free(&r);
+}
+
+/* The last window of a file needs no rows behind it: what comes next is what is asked for. */
+static void test_the_model_says_what_comes_next(void)
+{
+    write_load("later.csv", 24, 2);
+    CHECK_MW(0, "scores  [1, 3]  ", NULL, "run", "load", "-i", "x=later.csv");
+    CHECK_MW(0, NULL, NULL, "convert", "load", "load.onnx");
+    CHECK_MW(0, "scores  [1, 3]  ", NULL, "run", "load.onnx", "-i", "x=later.csv");
+    write_load("short.csv", 23, 2);
+    CHECK_MW(1, NULL, "a window of 24 rows with what it predicts takes 24, and the longest series of this part has 23",
+             "run", "load", "-i", "x=short.csv");
+}
+
+/* Movements of several people, whose rows stand mixed: still, a slow wave, a fast one. */
+static void write_movements(const char *path, int rows, unsigned seed)
+{
+    static const char *const names[] = {"still", "walk", "run"};
+    FILE *csv = fopen(path, "w");
+    REQUIRE(csv != NULL);
+    state = seed;
+    fputs("who,a,b,what\n", csv);
+    for (int i = 0; i < rows; i++)
+        for (int who = 0; who < 4; who++) {
+            const int what = (i / 100 + who) % 3;
+            const double angle = what * 0.5 * i + who;
+            fprintf(csv, "p%d,%.3f,%.3f,%s\n", who, (what > 0) * sin(angle) + 0.3 * draw(),
+                    (what > 0) * cos(angle) + 0.3 * draw(), names[what]);
+        }
+    fclose(csv);
+}
+
+static void test_windows_of_several_series_have_a_class(void)
+{
+    write_movements("moves.csv", 600, 3);
+    folder_put("moves.json",
+               "{\"epochs\": 10, \"threads\": 1, \"data\": {\"path\": \"moves.csv\", \"target\": \"what\", \"window\": "
+               "{\"length\": 16, \"horizon\": 0, \"stride\": 4, \"series\": \"who\"}, \"split\": \"group\", "
+               "\"split_field\": \"who\", \"validation\": 0.25}}");
+    shell_result r = MW("train", "moves.json", "--run", "moves");
+    CHECK_INT(r.code, 0);
+    CHECK_CONTAINS(r.out, "who                       ignored   it names the series");
+    CHECK_CONTAINS(r.out, "16 rows, every 4, to predict the target of the last, of each who");
+    CHECK_CONTAINS(r.out, "441 examples, 147 for validation, 3 classes");
+    CHECK(number_behind(r.out, "accuracy ") > 0.9);
+    shell_free(&r);
+    CHECK_MW(0, "the validation share, 147 examples", NULL, "report", "moves", "--own-data");
+}
+
+static void test_settings_of_windows_are_refused_with_their_place(void)
+{
+    static const struct {
+        const char *data, *error;
+    } rows[] = {
+        {"\"window\": {\"horizon\": 2}", "a window needs a \"length\""},
+        {"\"window\": 24", "\"window\" is an object, { .. }"},
+        {"\"window\": {\"length\": 24, \"size\": 2}", "\"size\" is not known here"},
+        {"\"window\": {\"length\": 24, \"horizon\": 0, \"gap\": 1}", "\"gap\" has no effect here; it has one with"},
+        {"\"window\": {\"length\": 24}, \"split\": \"random\"", "are not dealt out one by one: \"last\""},
+        {"\"window\": {\"length\": 24}, \"split_seed\": 3", "\"split_seed\" has no effect here"},
+        {"\"window\": {\"length\": 24, \"series\": \"shop\"}", "has no field \"shop\" among its 3"},
+        {"\"window\": {\"length\": 2400}", "shorter windows, or another share for validation"},
+    };
+    char config[400];
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        snprintf(config, sizeof config, "{\"data\": {\"path\": \"load.csv\", %s}}", rows[i].data);
+        folder_put("place.json", config);
+        shell_result r = MW("train", "place.json", "-q");
+        check_note(r.code != 0 && strstr(r.errs, rows[i].error) != NULL, __FILE__, __LINE__, "%s: code %d, %s",
+                   rows[i].data, r.code, r.errs);
+        shell_free(&r);
+    }
+}
+
+int main(void)
+{
+    char folder[512];
+    if (!folder_enter(folder))
+        return 1;
+    RUN(test_a_series_is_learned_by_one_command);
+    RUN(test_the_model_says_what_comes_next);
+    RUN(test_windows_of_several_series_have_a_class);
+    RUN(test_settings_of_windows_are_refused_with_their_place);
+    folder_leave(folder);
+    return check_finish();
+}
