@@ -1,5 +1,5 @@
 #!/bin/sh
-# Installs the packages that are missing for the named groups: build, npm, mpi, mpich, fashion, amalgamation, bench, check, browser, nightly.
+# Installs the packages that are missing for the named groups: build, npm, mpi, mpich, fashion, amalgamation, bench, check, browser, site, nightly.
 # usage: tools/setup.sh GROUP...
 set -eu
 
@@ -14,6 +14,7 @@ debian_packages() {
     amalgamation) echo python3 uthash-dev libxxhash-dev protobuf-c-compiler ;;
     check) echo clang clang-format libclang-rt-dev llvm g++ binutils shellcheck git locales libonnx-testdata ;;
     browser) echo chromium fonts-dejavu-core python3 ;;
+    site) echo python3 python3-sphinx python3-myst-parser python3-sphinx-copybutton furo hunspell hunspell-en-us ;;
     nightly) echo valgrind qemu-user-static libc6-arm64-cross python3-torch ;;
     esac
 }

@@ -1,0 +1,19 @@
+"""Sphinx's configuration of the site. tools/site/build.py copies it beside the pages."""
+project = "Millwright"
+author = "the Millwright authors"
+extensions = ["myst_parser", "sphinx_copybutton"]
+exclude_patterns = ["_build"]
+html_theme = "furo"
+html_title = "Millwright"
+html_show_sphinx = False
+html_show_copyright = False
+html_copy_source = False
+html_show_sourcelink = False
+html_static_path = ["_static"]
+html_css_files = ["site.css"]
+html_js_files = ["site.js"]
+html_theme_options = {"navigation_with_keys": True}
+myst_heading_anchors = 4
+pygments_style = "friendly"
+pygments_dark_style = "native"
+highlight_language = "text"
