@@ -20,6 +20,9 @@
 
 #define TILE_M 6
 #define TILE_N 16
+/* Rows of a block of A: small, since its pages, those of a panel of B and those of a tile's rows of C share the table of
+ * the processor that knows fewest. */
+#define BLOCK 84
 
 /* ---- packing: rows and columns that lack are zeros ---- */
 
@@ -120,6 +123,7 @@ static void run_tile(tile_function *tile, free_function *lies_free, const mw__ge
     }                                                                                                                  \
     static const mw__gemm_set set_##level = {.rows = TILE_M,                                                           \
                                              .columns = TILE_N,                                                        \
+                                             .block = BLOCK,                                                           \
                                              .whole = TILE_N,                                                          \
                                              .tile = run_tile_##level,                                                 \
                                              .pack = mw__gemm_pack_lanes,                                              \

@@ -6,12 +6,16 @@
 
 #define ROWS 14 /* of a tile of 32 columns */
 #define DOTS 8
+/* Rows of a block of A, 19 tiles: half of the second cache, and all of a batch of 256. A panel of B is packed once for
+ * them and stays in the first cache. */
+#define BLOCK 266
 
 /* ---- the tile ---- */
 
 typedef void tile_function(const mw__gemm_tile *tile);
 
-#define TURN 4 /* steps of k after which pointers to rows that lie apart move on */
+#define TURN 4 /* steps of k after which pointers to rows that lie apart move on; two lines are asked for in them */
+#define LINE 64
 
 /* Step q of a turn: every sum gets its product. */
 #define STEP(q)                                                                                                        \
@@ -27,6 +31,17 @@ typedef void tile_function(const mw__gemm_tile *tile);
     }
 #define MOVE_ON(steps) UNROLL for (int g = 0; g < (rows + 2) / 3; g++) three[g] += (steps);
 
+/* The next line that is asked for, into the second cache: where the last of a row was, the next row. */
+#define ASK                                                                                                            \
+    if (asked-- > 0) {                                                                                                 \
+        _mm_prefetch(line, _MM_HINT_T1);                                                                               \
+        line += LINE;                                                                                                  \
+        if (--left == 0) {                                                                                             \
+            line = row = (const char *)((uintptr_t)row + (uintptr_t)t->ask.row * sizeof *a);                           \
+            left = t->ask.lines;                                                                                       \
+        }                                                                                                              \
+    }
+
 /* rows, vectors and by_side are constants where this is inlined. Where rows of A lie apart there is a pointer for three
  * of them, as there are fewer registers than rows. A row of C is asked for in each of the first steps: all at once
  * would hold up the loads of A and B. */
@@ -38,14 +53,22 @@ MW__INLINE void tile_body(const int rows, const int vectors, const bool by_side,
     UNROLL for (int g = 0; g < (rows + 2) / 3; g++) three[g] = a + 3 * g * a_row;
     UNROLL for (int r = 0; r < rows; r++) UNROLL for (int v = 0; v < vectors; v++) sum[r][v] = _mm512_setzero_ps();
     int64_t p = 0;
-    for (const int64_t asked = mw__i64_min(rows, k); p < asked; p++, ahead += c_row) {
+    for (const int64_t first = mw__i64_min(rows, k); p < first; p++, ahead += c_row) {
         _mm_prefetch((const char *)ahead, _MM_HINT_T0);
         _mm_prefetch((const char *)(ahead + t->columns - 1), _MM_HINT_T0);
         STEP(0)
         MOVE_ON(1)
     }
+    const char *row = (const char *)t->ask.from, *line = row;
+    int64_t asked = t->ask.count, left = t->ask.lines;
     for (; p + TURN <= k; p += TURN) {
-        UNROLL for (int q = 0; q < TURN; q++) STEP(q) MOVE_ON(TURN)
+        UNROLL for (int q = 0; q < TURN; q++)
+        {
+            if (q % 2 == 0)
+                ASK
+            STEP(q)
+        }
+        MOVE_ON(TURN)
     }
     for (; p < k; p++) {
         STEP(0)
@@ -109,36 +132,39 @@ static void run_tile(const mw__gemm_tile *t)
 
 /* ---- packing: columns that lack are zeros up to 16 ---- */
 
-/* Into the second cache, for the panel that comes next: while a tile runs nothing else would be asked for. It may lie
- * outside of the matrix. */
+/* Into the second cache, for the panel that comes next, where no tile does. It may lie outside of the matrix. */
 MW__INLINE void ask(const float *from, int64_t floats)
 {
     _mm_prefetch((const char *)((uintptr_t)from + (uintptr_t)floats * sizeof *from), _MM_HINT_T1);
 }
 
 /* Steps of k of up to 16 lanes that lie apart; both counts are constants where this is inlined, but at the edges. */
-MW__INLINE void pack_square(float *out, int64_t width, const float *from, int64_t step, int64_t lanes, int64_t steps)
+MW__INLINE void pack_square(float *out, int64_t width, const float *from, int64_t step, int64_t lanes, int64_t steps,
+                            bool asks)
 {
     const __mmask16 mask = (__mmask16)(0xffffu >> (LANES - steps));
     __m512 r[LANES];
     UNROLL for (int i = 0; i < LANES; i++) r[i] =
         i < lanes ? _mm512_maskz_loadu_ps(mask, from + i * step) : _mm512_setzero_ps();
-    UNROLL for (int i = 0; i < LANES; i++) ask(from, (width + i) * step);
+    if (asks)
+        UNROLL for (int i = 0; i < LANES; i++) ask(from, (width + i) * step);
     mw__transpose_avx512(r);
     UNROLL for (int i = 0; i < LANES; i++) if (i < steps) _mm512_storeu_ps(out + i * width, r[i]);
 }
 
-static void pack_apart(float *out, int64_t width, const float *from, int64_t step, int64_t lanes, int64_t k)
+/* `lanes` of them from the one at `first` on. */
+static void pack_apart(float *out, int64_t width, const mw__gemm_lanes *l, int64_t first, int64_t lanes)
 {
-    for (int64_t p = 0; p < k; p += LANES) {
+    for (int64_t p = 0; p < l->k; p += LANES) {
         float *const to = out + p * width;
-        const int64_t steps = mw__i64_min(LANES, k - p);
+        const float *from = l->from + first * l->step + p;
+        const int64_t steps = mw__i64_min(LANES, l->k - p);
         if (steps == LANES && lanes == LANES)
-            pack_square(to, width, from + p, step, LANES, LANES);
+            pack_square(to, width, from, l->step, LANES, LANES, l->asks);
         else if (steps == LANES && lanes == ROWS)
-            pack_square(to, width, from + p, step, ROWS, LANES);
+            pack_square(to, width, from, l->step, ROWS, LANES, l->asks);
         else
-            pack_square(to, width, from + p, step, lanes, steps);
+            pack_square(to, width, from, l->step, lanes, steps, l->asks);
     }
 }
 
@@ -148,11 +174,12 @@ void mw__gemm_avx512_pack(float *out, int64_t width, const mw__gemm_lanes *l)
         const int64_t lanes = mw__i64_min(LANES, l->count - first);
         const __mmask16 mask = (__mmask16)(0xffffu >> (LANES - lanes));
         if (!l->side_by_side)
-            pack_apart(out + first, width, l->from + first * l->step, l->step, lanes, l->k);
+            pack_apart(out + first, width, l, first, lanes);
         else
             for (int64_t p = 0; p < l->k; p++) {
                 const float *from = l->from + p * l->step + first;
-                ask(from, width);
+                if (l->asks)
+                    ask(from, width);
                 _mm512_storeu_ps(out + p * width + first, _mm512_maskz_loadu_ps(mask, from));
             }
     }
@@ -220,6 +247,8 @@ void mw__gemm_avx512_half_dots(int64_t n, int64_t k, const float *a, const uint1
 const mw__gemm_set mw__gemm_avx512_set = {.rows = ROWS,
                                           .columns = 2 * LANES,
                                           .apart = ROWS,
+                                          .block = BLOCK,
+                                          .asks = true,
                                           .whole = LANES,
                                           .tile = run_tile,
                                           .pack = mw__gemm_avx512_pack,

@@ -3,9 +3,6 @@
 #include "engine/kernels/gemm/gemm_blocked.h"
 #include "base/number/integer.h"
 
-/* A block of A is small, since its pages, those of a panel of B and those of a tile's rows of C share the table of the
- * processor that knows fewest. */
-#define BLOCK_M 84   /* rows: a multiple of what the tiles have */
 #define BLOCK_N 1024 /* columns: 1 MB of B */
 /* Of products of few rows B is all that is read: what of its rows was fetched ahead is still there for the next k. */
 #define BLOCK_N_FEW 256
@@ -19,6 +16,7 @@ typedef struct product {
     const float *a, *b;
     float *c;
     bool pack_a, pack_b, add;   /* add: to what is in c */
+    bool once;                  /* all rows are one block: a panel of B is needed no more behind them */
     float *panels_a, *panels_b; /* scratch */
 } product;
 
@@ -50,6 +48,30 @@ static const float *at_b(const product *t, int64_t p, int64_t j)
     return t->s->transpose_b ? t->b + j * t->s->ldb + p : t->b + p * t->s->ldb + j;
 }
 
+/* Tiles ask for the next panel of B while the first rows of A pass by, if there are enough of them: later rows find it
+ * packed. */
+#define ASKING 4 /* tiles */
+
+static bool tiles_ask(const product *t, const block *at, const cut *rows)
+{
+    return t->set->asks && t->pack_b && at->i == 0 && rows->panels >= ASKING;
+}
+
+/* The part of tile q. Behind the last panel of a block comes the first of the next k. */
+static mw__gemm_ask ask_columns(const product *t, const block *at, int64_t next, const cut *rows, int64_t q)
+{
+    enum { LINE = 16 };
+    const int64_t width = t->set->columns;
+    const bool last = next >= at->columns;
+    if (!tiles_ask(t, at, rows) || (last && at->p + at->k >= t->s->k))
+        return (mw__gemm_ask){0};
+    const float *const from = last ? at_b(t, at->p + at->k, at->j) : at_b(t, at->p, at->j + next);
+    const int64_t count = t->s->transpose_b ? width : at->k, floats = t->s->transpose_b ? at->k : width;
+    const int64_t first = count * q / rows->panels, end = count * (q + 1) / rows->panels;
+    const int64_t lines = (floats + LINE - 1) / LINE;
+    return (mw__gemm_ask){from + first * t->s->ldb, t->s->ldb, lines, lines * (end - first)};
+}
+
 static void pack_rows(const product *t, const block *at, const cut *rows)
 {
     const int64_t width = t->set->rows;
@@ -59,24 +81,27 @@ static void pack_rows(const product *t, const block *at, const cut *rows)
                                       .count = first_row(rows, q + 1) - first,
                                       .k = at->k,
                                       .step = t->s->lda,
-                                      .side_by_side = t->s->transpose_a};
+                                      .side_by_side = t->s->transpose_a,
+                                      .asks = true};
         t->set->pack(t->panels_a + q * width * at->k, width, &lanes);
     }
 }
 
-static void pack_columns(const product *t, const block *at, int64_t j, int64_t columns, float *panel)
+static void pack_columns(const product *t, const block *at, int64_t j, int64_t columns, bool asks, float *panel)
 {
     const mw__gemm_lanes lanes = {.from = at_b(t, at->p, at->j + j),
                                   .count = columns,
                                   .k = at->k,
                                   .step = t->s->ldb,
-                                  .side_by_side = !t->s->transpose_b};
+                                  .side_by_side = !t->s->transpose_b,
+                                  .asks = asks};
     t->set->pack(panel, t->set->columns, &lanes);
 }
 
 /* Some columns of a block times all its rows. */
-static void run_panel(const product *t, const block *at, const cut *rows, mw__gemm_tile tile, float *c)
+static void run_panel(const product *t, const block *at, int64_t j, const cut *rows, mw__gemm_tile tile)
 {
+    float *const c = t->c + at->i * t->s->ldc + at->j + j;
     const mw__gemm_shape *s = t->s;
     tile.k = at->k;
     tile.c_row = s->ldc;
@@ -88,6 +113,7 @@ static void run_panel(const product *t, const block *at, const cut *rows, mw__ge
         tile.rows = first_row(rows, q + 1) - first;
         tile.a = t->pack_a ? t->panels_a + q * t->set->rows * at->k : at_a(t, at->i + first, at->p);
         tile.c = c + first * s->ldc;
+        tile.ask = ask_columns(t, at, j + t->set->columns, rows, q);
         t->set->tile(&tile);
     }
 }
@@ -102,13 +128,13 @@ static void run_block(const product *t, const block *at)
         mw__gemm_tile tile = {.columns = mw__i64_min(t->set->columns, at->columns - j), .b_step = t->s->ldb};
         tile.b = at_b(t, at->p, at->j + j);
         if (t->pack_b || tile.columns % t->set->whole != 0) {
-            float *const panel = t->panels_b + (t->pack_b ? j * at->k : 0);
+            float *const panel = t->panels_b + (t->pack_b && !t->once ? j * at->k : 0);
             if (at->i == 0 || !t->pack_b)
-                pack_columns(t, at, j, tile.columns, panel);
+                pack_columns(t, at, j, tile.columns, !tiles_ask(t, at, &rows), panel);
             tile.b = panel;
             tile.b_step = t->set->columns;
         }
-        run_panel(t, at, &rows, tile, t->c + at->i * t->s->ldc + at->j + j);
+        run_panel(t, at, j, &rows, tile);
     }
 }
 
@@ -117,7 +143,7 @@ static void run_block(const product *t, const block *at)
 size_t mw__gemm_blocked_scratch(const mw__gemm_set *set, int64_t m, int64_t n, int64_t k)
 {
     const int64_t depth = mw__i64_min(k, MW__GEMM_DEPTH);
-    const int64_t rows = mw__i64_min(mw__i64_round_up(m, set->rows), BLOCK_M),
+    const int64_t rows = mw__i64_min(mw__i64_round_up(m, set->rows), set->block),
                   columns = mw__i64_min(mw__i64_round_up(n, set->columns), BLOCK_N);
     const size_t blocks =
         (size_t)(mw__i64_round_up(depth * columns, 16) + mw__i64_round_up(depth * rows, 16) + 2 * SLACK) *
@@ -134,7 +160,7 @@ size_t mw__gemm_blocked_scratch(const mw__gemm_set *set, int64_t m, int64_t n, i
 static void multiply_blocked(const mw__gemm_set *set, const mw__gemm_shape *s, const float *a, const float *b, float *c,
                              bool add, float *scratch)
 {
-    const int64_t depth = mw__i64_min(s->k, MW__GEMM_DEPTH), blocks = (s->m + BLOCK_M - 1) / BLOCK_M;
+    const int64_t depth = mw__i64_min(s->k, MW__GEMM_DEPTH), blocks = (s->m + set->block - 1) / set->block;
     const int64_t width = s->m <= FEW ? BLOCK_N_FEW : BLOCK_N;
     const product t = {
         .set = set,
@@ -143,6 +169,7 @@ static void multiply_blocked(const mw__gemm_set *set, const mw__gemm_shape *s, c
         .b = b,
         .c = c,
         .add = add,
+        .once = blocks == 1,
         .pack_a = set->apart == 0 || (s->n > MUCH && s->lda >= FAR),
         .pack_b = s->transpose_b || (s->m > set->rows && s->ldb > FAR),
         .panels_b = scratch,

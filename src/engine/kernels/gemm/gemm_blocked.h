@@ -8,6 +8,13 @@
 
 #define MW__GEMM_DEPTH 256
 
+/* Lines of a cache that are read later and asked for meanwhile: `lines` of each row on, `count` in all. They may lie
+ * outside of the matrix. */
+typedef struct mw__gemm_ask {
+    const float *from;
+    int64_t row, lines, count; /* row: floats */
+} mw__gemm_ask;
+
 /* C [rows, columns] (+)= A [rows, k] B [k, columns]; a[r * a_row + p * a_step], one of the two is 1;
  * b[p * b_step + j]. Where `apart` of the set is 0, as many rows of A as a tile has are read, whatever is in them, and
  * an A that is packed has a_step = rows of the set. */
@@ -17,6 +24,7 @@ typedef struct mw__gemm_tile {
     const float *a, *b;
     float *c;
     bool add;
+    mw__gemm_ask ask; /* for sets with `asks` */
 } mw__gemm_tile;
 
 /* `count` rows of A or columns of B as they lie: element [l, p] at l + p * step if they lie side by side, else at
@@ -25,12 +33,15 @@ typedef struct mw__gemm_lanes {
     const float *from;
     int64_t count, k, step;
     bool side_by_side;
+    bool asks; /* for those that lie behind them */
 } mw__gemm_lanes;
 
 /* An instruction set. */
 typedef struct mw__gemm_set {
     int64_t rows, columns; /* of a tile at most, for an A whose rows lie side by side */
     int64_t apart;         /* rows at most of a tile for others; 0: A is packed always, and rows that lack are zeros */
+    int64_t block;         /* rows of A at most that are packed and pass a panel of B one behind the other */
+    bool asks;             /* a tile asks for what it is told */
     int64_t whole;         /* columns of B are read in groups of so many, and those that lack are zeros */
     void (*tile)(const mw__gemm_tile *tile);
     /* out[p * width + l]; up to 16 floats after each row may be written, before the next row is */

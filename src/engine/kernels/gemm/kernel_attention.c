@@ -87,28 +87,54 @@ typedef struct range {
     int64_t begin, end;
 } range;
 
+#define MANY 64 /* elements of a mask that are looked at together */
+
+static bool hides_many(const uint8_t *mask)
+{
+    uint64_t words[MANY / sizeof(uint64_t)], any = 0;
+    memcpy(words, mask, sizeof words);
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        any |= words[i];
+    return any == 0;
+}
+
 /* The keys from the first to the last that a row of the mask shows; none if it hides all. */
 static range shown_by(const uint8_t *mask, range among)
 {
+    while (among.end - among.begin >= MANY && hides_many(mask + among.end - MANY))
+        among.end -= MANY;
     while (among.end > among.begin && mask[among.end - 1] == 0)
         among.end--;
+    while (among.end - among.begin >= MANY && hides_many(mask + among.begin))
+        among.begin += MANY;
     while (among.begin < among.end && mask[among.begin] == 0)
         among.begin++;
     return among;
 }
 
-/* Those that some row shows; all if a row shows none, whose result is then NaN. Only what one row hides at the ends is
- * looked at in the next. */
+/* The same of the keys that a row before it hides: what both hide is compared at once. */
+static range shown_beyond(const uint8_t *mask, const uint8_t *hidden, range among)
+{
+    const int64_t count = among.end - among.begin;
+    if (memcmp(mask + among.begin, hidden + among.begin, (size_t)count) == 0)
+        return (range){among.begin, among.begin};
+    return shown_by(mask, among);
+}
+
+/* Those that some row shows; all if a row shows none, whose result is then NaN. The last row comes first, as it shows
+ * the most where tokens look back; of the others only what all before them hide at the ends is looked at. */
 static range shown_keys(const attention_block *s, const uint8_t *mask, int64_t at, int64_t rows)
 {
     mw__nd_position position;
     mw__nd_position_seek(&s->mask_iter, &position, at);
     mask += position.offset[0];
     const range all = {0, s->keys};
-    range shown = shown_by(mask, all);
-    for (int64_t i = 1; i < rows && s->mask_row > 0; i++) {
+    const uint8_t *const last = mask + (rows - 1) * s->mask_row;
+    range shown = shown_by(last, all);
+    for (int64_t i = rows - 2; i >= 0 && s->mask_row > 0; i--) {
         const uint8_t *row = mask + i * s->mask_row;
-        const range before = shown_by(row, (range){0, shown.begin}), after = shown_by(row, (range){shown.end, s->keys});
+        const range before = shown_beyond(row, last, (range){0, shown.begin}),
+                    after = shown_beyond(row, last, (range){shown.end, s->keys});
         const bool inside = memchr(row + shown.begin, 1, (size_t)(shown.end - shown.begin)) != NULL;
         if (!inside && before.begin == before.end && after.begin == after.end)
             return all;
