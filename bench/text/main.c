@@ -7,7 +7,15 @@
 #include <pthread.h>
 #include <sys/stat.h>
 
-enum { PROMPT = 8, PREFILL = 256, TOKENS_MOST = 512, READ_BYTES = 1 << 28, READ_ROUNDS = 8, THREADS_MOST = 64, ROUNDS_MOST = 64 };
+enum {
+    PROMPT = 8,
+    PREFILL = 256,
+    TOKENS_MOST = 512,
+    READ_BYTES = 1 << 28,
+    READ_ROUNDS = 8,
+    THREADS_MOST = 64,
+    ROUNDS_MOST = 64
+};
 
 typedef struct text_options {
     bench_options bench; /* workload: what to do */

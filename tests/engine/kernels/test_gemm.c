@@ -109,7 +109,8 @@ static void check_code(const mw__gemm_code *code, const char *what)
 
 /* Leading extents of whole pages, where the same places of the caches meet; wide enough for A to be packed, deep and
  * wide enough for several blocks of each. */
-static const int64_t blocks[][3] = {{13, 300, 600}, {85, 289, 257}, {30, 1057, 270}, {171, 260, 30}, {2, 1025, 3}};
+static const int64_t blocks[][3] = {{13, 300, 600}, {85, 289, 257},   {30, 1057, 270},  {171, 260, 30},
+                                    {2, 1025, 3},   {266, 1057, 270}, {267, 1030, 300}, {540, 290, 30}};
 
 static void check_blocks(const mw__gemm_code *code, const char *what)
 {

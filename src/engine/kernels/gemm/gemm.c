@@ -20,8 +20,8 @@
 
 #define TILE_M 6
 #define TILE_N 16
-/* Rows of a block of A: small, since its pages, those of a panel of B and those of a tile's rows of C share the table of
- * the processor that knows fewest. */
+/* Rows of a block of A: small, since its pages, those of a panel of B and those of a tile's rows of C share the table
+ * of the processor that knows fewest. */
 #define BLOCK 84
 
 /* ---- packing: rows and columns that lack are zeros ---- */

@@ -33,7 +33,7 @@ typedef void tile_function(const mw__gemm_tile *tile);
 
 /* The next line that is asked for, into the second cache: where the last of a row was, the next row. */
 #define ASK                                                                                                            \
-    if (asked-- > 0) {                                                                                                 \
+    {                                                                                                                  \
         _mm_prefetch(line, _MM_HINT_T1);                                                                               \
         line += LINE;                                                                                                  \
         if (--left == 0) {                                                                                             \
@@ -64,9 +64,8 @@ MW__INLINE void tile_body(const int rows, const int vectors, const bool by_side,
     for (; p + TURN <= k; p += TURN) {
         UNROLL for (int q = 0; q < TURN; q++)
         {
-            if (q % 2 == 0)
-                ASK
-            STEP(q)
+            if (q % 2 == 0 && asked-- > 0)
+                ASK STEP(q)
         }
         MOVE_ON(TURN)
     }

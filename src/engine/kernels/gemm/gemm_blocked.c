@@ -3,7 +3,7 @@
 #include "engine/kernels/gemm/gemm_blocked.h"
 #include "base/number/integer.h"
 
-#define BLOCK_N 1024 /* columns: 1 MB of B */
+#define BLOCK_N 1024 /* columns: 1 MB of B, of which a part is needed again */
 /* Of products of few rows B is all that is read: what of its rows was fetched ahead is still there for the next k. */
 #define BLOCK_N_FEW 256
 #define FEW         32 /* rows */
@@ -161,20 +161,20 @@ static void multiply_blocked(const mw__gemm_set *set, const mw__gemm_shape *s, c
                              bool add, float *scratch)
 {
     const int64_t depth = mw__i64_min(s->k, MW__GEMM_DEPTH), blocks = (s->m + set->block - 1) / set->block;
-    const int64_t width = s->m <= FEW ? BLOCK_N_FEW : BLOCK_N;
-    const product t = {
-        .set = set,
-        .s = s,
-        .a = a,
-        .b = b,
-        .c = c,
-        .add = add,
-        .once = blocks == 1,
-        .pack_a = set->apart == 0 || (s->n > MUCH && s->lda >= FAR),
-        .pack_b = s->transpose_b || (s->m > set->rows && s->ldb > FAR),
-        .panels_b = scratch,
-        .panels_a =
-            scratch + mw__i64_round_up(depth * mw__i64_min(mw__i64_round_up(s->n, set->columns), width), 16) + SLACK};
+    const bool once = blocks == 1;
+    const int64_t width = s->m <= FEW ? BLOCK_N_FEW : once ? mw__i64_round_up(s->n, set->columns) : BLOCK_N;
+    const int64_t kept = once ? set->columns : mw__i64_min(mw__i64_round_up(s->n, set->columns), BLOCK_N);
+    const product t = {.set = set,
+                       .s = s,
+                       .a = a,
+                       .b = b,
+                       .c = c,
+                       .add = add,
+                       .once = once,
+                       .pack_a = set->apart == 0 || (s->n > MUCH && s->lda >= FAR),
+                       .pack_b = s->transpose_b || (s->m > set->rows && s->ldb > FAR),
+                       .panels_b = scratch,
+                       .panels_a = scratch + mw__i64_round_up(depth * kept, 16) + SLACK};
     for (int64_t j = 0; j < s->n; j += width)
         for (int64_t p = 0; p < s->k; p += MW__GEMM_DEPTH)
             for (int64_t q = 0; q < blocks; q++) {
