@@ -186,18 +186,29 @@ bool config_bool(config *c, const config_node *object, const char *key, bool oth
     return node != NULL ? node->number != 0 : otherwise;
 }
 
+static void refuse_choice(config *c, const config_node *node, const char *const *names)
+{
+    char all[240] = "", hint[120];
+    mw__spelling spelling;
+    mw__spelling_init(&spelling, node->text);
+    for (int i = 0; names[i] != NULL; i++) {
+        const size_t used = strlen(all);
+        snprintf(all + used, sizeof all - used, "%s%s", i > 0 ? ", " : "", names[i]);
+        mw__spelling_offer(&spelling, names[i]);
+    }
+    config_fail(c, node, "\"%.60s\" is \"%.60s\", none of %s%s", node->key, node->text, all,
+                mw__spelling_hint(&spelling, "", hint, sizeof hint));
+}
+
 int config_choice(config *c, const config_node *object, const char *key, const char *const *names, int otherwise)
 {
-    char all[240] = "";
     const config_node *node = get_kind(c, object, key, CONFIG_STRING, "a text in quotes");
     for (int i = 0; node != NULL && names[i] != NULL; i++) {
         if (strcmp(node->text, names[i]) == 0)
             return i;
-        const size_t used = strlen(all);
-        snprintf(all + used, sizeof all - used, "%s%s", i > 0 ? ", " : "", names[i]);
     }
     if (node != NULL)
-        config_fail(c, node, "\"%.60s\" is \"%.60s\", none of %s", key, node->text, all);
+        refuse_choice(c, node, names);
     return otherwise;
 }
 
@@ -206,33 +217,62 @@ const config_node *config_object(config *c, const config_node *object, const cha
     return get_kind(c, object, key, CONFIG_OBJECT, "an object, { .. }");
 }
 
-/* ---- what nobody asked for ---- */
+/* ---- keys that are not known, or that nobody asked for ---- */
 
-typedef const char *condition_of(const char *object, const char *key);
+/* The key of an object; "" for the file; NULL for an element of a list. */
+static const char *name_of(const config *c, const config_node *object) { return object == c->root ? "" : object->key; }
 
-static void refuse_unused(config *c, const config_node *child, condition_of *condition)
+static void refuse_unknown(config *c, const config_node *child, const config_keys *keys)
 {
-    const config_node *object = child->parent;
-    const char *when = object->key != NULL ? condition(object->key, child->key)
-                       : object == c->root ? condition("", child->key)
-                                           : NULL;
-    if (when != NULL)
-        config_fail(c, child, "\"%.60s\" has no effect here; it has one %s", child->key, when);
-    else
-        config_fail(c, child, "\"%.60s\" is not known here", child->key);
+    char hint[120];
+    mw__spelling spelling;
+    const char *owner = keys->owner(child->key);
+    mw__spelling_init(&spelling, child->key);
+    keys->offer(child->parent, &spelling);
+    mw__spelling_hint(&spelling, "", hint, sizeof hint);
+    if (hint[0] == '\0' && owner != NULL)
+        snprintf(hint, sizeof hint,
+                 owner[0] != '\0' ? "; \"%.60s\" has such a key" : "; it stands beside \"network\"%s", owner);
+    config_fail(c, child, "\"%.60s\" is not known here%s", child->key, hint);
 }
 
-static void check_used(config *c, const config_node *node, condition_of *condition)
+static void check_listed(config *c, const config_node *object, const config_keys *keys)
 {
-    for (const config_node *child = node->first; child != NULL && c->err->status == MW_OK; child = child->next) {
-        if (child->key != NULL && !child->used)
-            refuse_unused(c, child, condition);
-        check_used(c, child, condition);
+    for (const config_node *child = object->first; child != NULL && c->err->status == MW_OK; child = child->next) {
+        if (keys->condition(name_of(c, object), child->key) == NULL)
+            refuse_unknown(c, child, keys);
+        else if (child->kind == CONFIG_OBJECT && keys->is_listed(child->key))
+            check_listed(c, child, keys);
     }
 }
 
-void config_finish(config *c, condition_of *condition)
+void config_check(config *c, const config_keys *keys)
 {
     if (c->err->status == MW_OK)
-        check_used(c, c->root, condition);
+        check_listed(c, c->root, keys);
+}
+
+static void refuse_unused(config *c, const config_node *child, const config_keys *keys)
+{
+    const char *object = name_of(c, child->parent);
+    const char *when = object != NULL ? keys->condition(object, child->key) : NULL;
+    if (when != NULL)
+        config_fail(c, child, "\"%.60s\" has no effect here; it has one %s", child->key, when);
+    else
+        refuse_unknown(c, child, keys);
+}
+
+static void check_used(config *c, const config_node *node, const config_keys *keys)
+{
+    for (const config_node *child = node->first; child != NULL && c->err->status == MW_OK; child = child->next) {
+        if (child->key != NULL && !child->used)
+            refuse_unused(c, child, keys);
+        check_used(c, child, keys);
+    }
+}
+
+void config_finish(config *c, const config_keys *keys)
+{
+    if (c->err->status == MW_OK)
+        check_used(c, c->root, keys);
 }

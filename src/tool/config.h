@@ -4,6 +4,7 @@
 #define MW__TOOL_CONFIG_H
 
 #include "base/memory/alloc.h"
+#include "base/text/spelling.h"
 
 #include <millwright/status.h>
 #include <stdbool.h>
@@ -60,8 +61,22 @@ bool config_bool(config *c, const config_node *object, const char *key, bool oth
 int config_choice(config *c, const config_node *object, const char *key, const char *const *names, int otherwise);
 const config_node *config_object(config *c, const config_node *object, const char *key);
 
-/* Fails for the first key that nobody asked for. `condition` says when a key that is known has an effect: `object` is
- * the key of the object that it stands in, "" for the file; NULL for one that is not known. */
-void config_finish(config *c, const char *(*condition)(const char *object, const char *key));
+/* What is known of keys. `object` is the key of the object that a key stands in, "" for the file. */
+typedef struct config_keys {
+    /* When a key that is known has an effect; NULL for one that is not known. */
+    const char *(*condition)(const char *object, const char *key);
+    /* Whether all keys of an object are known: else its owner alone knows them. */
+    bool (*is_listed)(const char *object);
+    /* Offers the keys that may stand in an object. */
+    void (*offer)(const config_node *object, mw__spelling *spelling);
+    /* The object that has a key of this name; NULL if there is none. */
+    const char *(*owner)(const char *key);
+} config_keys;
+
+/* Fails for the first key that is not known, in the objects whose keys are listed: before anything is done by the
+ * others. */
+void config_check(config *c, const config_keys *keys);
+/* Fails for the first key that nobody asked for. */
+void config_finish(config *c, const config_keys *keys);
 
 #endif

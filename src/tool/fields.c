@@ -119,7 +119,7 @@ static const field_row rows[] = {
     {"augment.scale", FIELD_OBJECT, .when = SIZED},
     {"augment.ratio", FIELD_OBJECT, .when = "with \"scale\""},
     {"optimizer", FIELD_OBJECT, .when = NULL},
-    {"optimizer.name", FIELD_CHOICE, .choices = "adam, adamw, sgd, rmsprop, adagrad, lion, muon"},
+    {"optimizer.name", FIELD_CHOICE, .choices = RECIPE_OPTIMIZERS},
     {"optimizer.learning_rate", FIELD_NUMBER, RECIPE_RATE_MIN, RECIPE_RATE_MAX, .when = NULL},
     {"optimizer.weight_decay", FIELD_NUMBER, OF_OPTIMIZER, .when = NULL},
     {"optimizer.momentum", FIELD_NUMBER, OF_OPTIMIZER, .when = "of sgd, rmsprop and muon"},
@@ -254,6 +254,45 @@ const char *field_condition(const char *object, const char *key)
     for (size_t i = 0; i < row_count; i++) {
         if (strcmp(rows[i].path, path) == 0)
             return rows[i].when != NULL ? rows[i].when : "with other settings";
+    }
+    return NULL;
+}
+
+/* Whether a row is of a member of this object: "optimizer.name" of "optimizer". */
+static bool is_member(const field_row *row, const char *object)
+{
+    const char *key = key_of(row->path);
+    const size_t length = strlen(object);
+    if (length == 0)
+        return key == row->path;
+    return (size_t)(key - row->path) == length + 1 && strncmp(row->path, object, length) == 0;
+}
+
+bool field_has_members(const char *object)
+{
+    for (size_t i = 0; i < row_count; i++)
+        if (is_member(&rows[i], object))
+            return true;
+    return false;
+}
+
+void field_offer(const config_node *object, mw__spelling *spelling)
+{
+    const char *name = object->parent == NULL ? "" : object->key;
+    for (size_t i = 0; name != NULL && i < row_count; i++)
+        if (is_member(&rows[i], name))
+            mw__spelling_offer(spelling, key_of(rows[i].path));
+}
+
+const char *field_owner(const char *key)
+{
+    static char owner[64];
+    for (size_t i = 0; i < row_count; i++) {
+        const char *own = key_of(rows[i].path);
+        if (strcmp(own, key) != 0)
+            continue;
+        snprintf(owner, sizeof owner, "%.*s", own > rows[i].path ? (int)(own - rows[i].path - 1) : 0, rows[i].path);
+        return owner;
     }
     return NULL;
 }

@@ -13,6 +13,7 @@
 #define RECIPE_RATE_MIN    1e-12
 #define RECIPE_RATE_MAX    1e3
 #define RECIPE_LOSSES      "cross_entropy, mse, l1, huber, binary_cross_entropy"
+#define RECIPE_OPTIMIZERS  "adam, adamw, sgd, rmsprop, adagrad, lion, muon"
 #define RECIPE_DEVICES     "auto, cpu, gpu, ane"
 
 /* Members of an object of the recipe, by the path that the table has: "optimizer.momentum". The key is what follows the
@@ -27,8 +28,10 @@ const config_node *field_object(config *c, const config_node *object, const char
 /* Whether the table has a row for it. */
 bool field_is_there(const char *path);
 
-/* For config_finish: when a field of this object (the key it stands under, "" for the file itself) has an effect; NULL
- * if there is no such field. */
+/* For config_check and config_finish (config_keys), by the rows. */
 const char *field_condition(const char *object, const char *key);
+bool field_has_members(const char *object);
+void field_offer(const config_node *object, mw__spelling *spelling);
+const char *field_owner(const char *key);
 
 #endif

@@ -1,4 +1,5 @@
 /* mw: the library from the shell. A first word chooses the command; popt reads the rest. */
+#include "tool/meant.h"
 #include "tool/source.h"
 #include "tool/tool.h"
 
@@ -60,6 +61,8 @@ static void say_own_failure(const tool_command *command, tool_call *call)
         tool_json_error(call->json, &said);
 }
 
+static void add_meant_file(void *user, const char *text) { meant_add_file(user, text); }
+
 /* What the library would say is said here in the words of the tool. */
 static int run_checked(const tool_command *command, tool_call *call)
 {
@@ -70,6 +73,9 @@ static int run_checked(const tool_command *command, tool_call *call)
         return code;
     }
     put_own_words(call->err);
+    for (int i = 0; i < call->count; i++)
+        meant_add_file(call->err, call->arguments[i]);
+    tool_each_given_text(add_meant_file, call->err);
     const char *why = call->err->message;
     tool_complain("%s", why[0] != '\0' ? why : mw_status_name(call->err->status));
     if (call->json != NULL)
@@ -178,7 +184,18 @@ static int parse_and_run(const tool_command *command, int argc, const char **arg
     return code;
 }
 
-/* mw help, mw help COMMAND, mw help layers, options or recipe, mw --help, mw --version. */
+/* A word that is no command: what was meant, or else all of them. */
+static int refuse_command(const char *word)
+{
+    char hint[MEANT_BYTES];
+    meant_command(hint, word);
+    if (hint[0] == '\0')
+        tool_print_commands(stderr);
+    tool_complain("there is no command \"%s\"%s", word, hint);
+    return TOOL_USAGE;
+}
+
+/* mw help, mw help COMMAND or TOPIC, mw --help, mw --version. */
 static int answer_itself(int argc, char **argv)
 {
     const char *word = argc > 1 ? argv[1] : "";
@@ -187,19 +204,11 @@ static int answer_itself(int argc, char **argv)
         return TOOL_DONE;
     }
     const bool asked = strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0 || strcmp(word, "help") == 0;
-    const tool_command *command = asked && argc > 2 ? tool_find(argv[2]) : NULL;
-    if (asked && argc > 2 && strcmp(argv[2], "layers") == 0)
-        tool_print_layers();
-    else if (asked && argc > 2 && strcmp(argv[2], "options") == 0)
-        tool_print_options();
-    else if (asked && argc > 2 && strcmp(argv[2], "recipe") == 0)
-        tool_print_fields();
-    else if (command != NULL)
-        tool_print_help(command);
-    else
-        tool_print_commands(asked ? stdout : stderr);
+    if (asked && argc > 2)
+        return tool_print_help_of(argv[2]);
     if (!asked && argc > 1)
-        tool_complain("there is no command \"%s\"", word);
+        return refuse_command(word);
+    tool_print_commands(asked ? stdout : stderr);
     return asked ? TOOL_DONE : TOOL_USAGE;
 }
 

@@ -2,6 +2,7 @@
 #include "tool/options.h"
 
 #include "base/number/number.h"
+#include "tool/meant.h"
 #include "tool/tool.h"
 
 #include <popt.h>
@@ -63,6 +64,14 @@ bool tool_given(const char *name)
     return at < all.count && all.given[at];
 }
 
+void tool_each_given_text(void (*visit)(void *user, const char *text), void *user)
+{
+    for (size_t i = 0; i < all.count; i++) {
+        if (all.given[i] && all.rows[i]->kind == TOOL_TEXT)
+            visit(user, *(const char **)all.rows[i]->value);
+    }
+}
+
 bool tool_refuse_options(const char *why, const char *const *names)
 {
     for (; *names != NULL; names++) {
@@ -89,6 +98,14 @@ bool tool_is_listed(const char *choices, const char *text)
     return false;
 }
 
+static bool refuse_choice(const tool_option *option, const char *text)
+{
+    char hint[MEANT_BYTES];
+    tool_complain("--%s %.60s is none of %s%s", option->name, text, option->choices,
+                  meant_listed(hint, text, option->choices));
+    return false;
+}
+
 static bool take_integer(const tool_option *option, const char *text)
 {
     int64_t value;
@@ -98,10 +115,8 @@ static bool take_integer(const tool_option *option, const char *text)
         return false;
     }
     *(long long *)option->value = value;
-    if (option->choices != NULL && !tool_is_listed(option->choices, text)) {
-        tool_complain("--%s %.60s is none of %s", option->name, text, option->choices);
-        return false;
-    }
+    if (option->choices != NULL && !tool_is_listed(option->choices, text))
+        return refuse_choice(option, text);
     if ((double)value >= option->low && (double)value <= option->high)
         return true;
     tool_complain("--%s %lld is not in %s", option->name, (long long)value,
@@ -133,10 +148,7 @@ static bool take_text(const tool_option *option, char *text)
         tool_complain("--%s: the text is empty", option->name);
         return false;
     }
-    if (option->choices == NULL || tool_is_listed(option->choices, text))
-        return true;
-    tool_complain("--%s %.60s is none of %s", option->name, text, option->choices);
-    return false;
+    return option->choices == NULL || tool_is_listed(option->choices, text) || refuse_choice(option, text);
 }
 
 static bool take_item(const tool_option *option, char *text)
@@ -239,6 +251,30 @@ static void make_popt_row(const tool_option *option, int value, struct poptOptio
                                .val = value};
 }
 
+/* Of the options of this command; the name alone of "--epoch=3". */
+static const char *hint_option(char out[MEANT_BYTES], const char *typed)
+{
+    char name[MW__SPELLING_BYTES];
+    mw__spelling spelling;
+    typed += strspn(typed, "-");
+    snprintf(name, sizeof name, "%.*s", (int)strcspn(typed, "="), typed);
+    mw__spelling_init(&spelling, name);
+    for (size_t i = 0; i < all.count; i++)
+        mw__spelling_offer(&spelling, all.rows[i]->name);
+    return mw__spelling_hint(&spelling, "--", out, MEANT_BYTES);
+}
+
+/* Whether the line of usage helps: not if it is known what was meant. */
+static bool refuse_word(int rc)
+{
+    char hint[MEANT_BYTES] = "";
+    const char *word = poptBadOption(all.context, POPT_BADOPTION_NOALIAS);
+    if (rc == POPT_ERROR_BADOPT)
+        hint_option(hint, word);
+    tool_complain("%s: %s%s", word, poptStrerror(rc), hint);
+    return hint[0] == '\0';
+}
+
 int tool_options_parse(const tool_option *options, int argc, const char **argv, const char ***out_arguments,
                        bool *out_usage)
 {
@@ -254,9 +290,7 @@ int tool_options_parse(const tool_option *options, int argc, const char **argv, 
         if (!take_value(all.rows[rc - 1], poptGetOptArg(all.context)))
             return TOOL_USAGE;
     }
-    *out_usage = rc < -1;
-    if (rc < -1)
-        tool_complain("%s: %s", poptBadOption(all.context, POPT_BADOPTION_NOALIAS), poptStrerror(rc));
+    *out_usage = rc < -1 && refuse_word(rc);
     *out_arguments = poptGetArgs(all.context);
     return rc < -1 || !check_needs() ? TOOL_USAGE : TOOL_DONE;
 }

@@ -56,6 +56,8 @@ void tool_options_free(void);
 /* Whether this command has an option, and whether it was given. */
 bool tool_has_option(const char *name);
 bool tool_given(const char *name);
+/* Calls `visit` for each text that an option of this command was given. */
+void tool_each_given_text(void (*visit)(void *user, const char *text), void *user);
 /* Complains about the first of these options that was given: `why` it has no effect. NULL ends the names.
  *  return  true if there is one */
 bool tool_refuse_options(const char *why, const char *const *names);

@@ -1,6 +1,7 @@
 /* Values of options. */
 #include "base/number/number.h"
 #include "base/text/string.h"
+#include "tool/meant.h"
 #include "tool/tool.h"
 
 #include <millwright/inspect.h>
@@ -17,7 +18,9 @@ bool tool_parse_device(const char *text, mw_device *out)
             return true;
         }
     }
-    tool_complain("--device %.60s is none of auto, cpu, gpu, ane", text);
+    char hint[MEANT_BYTES];
+    tool_complain("--device %.60s is none of auto, cpu, gpu, ane%s", text,
+                  meant_listed(hint, text, "auto, cpu, gpu, ane"));
     return false;
 }
 
@@ -40,7 +43,13 @@ bool tool_parse_dtype(const char *text, mw_dtype *out)
             return true;
         }
     }
-    tool_complain("\"%.60s\" is no element type; fp16, fp32, int32, bool .. are", text);
+    char hint[MEANT_BYTES];
+    mw__spelling spelling;
+    mw__spelling_init(&spelling, text);
+    for (int dtype = MW_DTYPE_NONE + 1; dtype < MW_DTYPE_COUNT; dtype++)
+        mw__spelling_offer(&spelling, mw_dtype_name((mw_dtype)dtype));
+    tool_complain("\"%.60s\" is no element type; fp16, fp32, int32, bool .. are%s", text,
+                  mw__spelling_hint(&spelling, "", hint, sizeof hint));
     return false;
 }
 

@@ -87,6 +87,13 @@ void tool_progress(const tool_call *call, const char *what, int64_t done, int64_
 extern const tool_option tool_common_options[];
 void tool_print_help(const tool_command *command);
 void tool_print_commands(FILE *out);
+
+/* ---- topics.c ---- */
+
+/* The help of a command or a topic; TOOL_USAGE after a complaint if there is none. */
+int tool_print_help_of(const char *name);
+/* The topics, a line each. */
+void tool_print_topics(FILE *out);
 /* The layers of mw train, and their options. */
 void tool_print_layers(void);
 /* Every option of every command, and every field of a recipe, with what it may be. */

@@ -47,7 +47,7 @@ static void test_the_document_is_what_the_tool_says(void)
     shell_result all = MW("help");
     size_t used = (size_t)snprintf(text, LIMIT, "%s", head);
     const char *at = all.out;
-    while (next_command(&at, name, sizeof name) > 0) {
+    while (next_command(&at, name, sizeof name) > 0 && strcmp(name, "mw") != 0) {
         shell_result help = MW("help", name);
         CHECK_INT(help.code, 0);
         used += (size_t)snprintf(text + used, LIMIT - used, "\n## mw %s\n\n```\n%s```\n", name, help.out);

@@ -155,11 +155,12 @@ static mw_status check_settings(const choosing *c)
         return mw__fail(c->err, MW_ERROR_ARGUMENT, "table: %zu settings of fields, and no fields", o->field_count);
     for (size_t i = 0; i < o->field_count; i++) {
         MW_TRY(check_setting(&o->fields[i], i, c->err));
-        const bool is_target = !c->keeps_target && strcmp(o->fields[i].name, o->target) == 0;
-        if (!mw__records_find(c->rows, o->fields[i].name, &place) || is_target)
-            return mw__fail(c->err, MW_ERROR_ARGUMENT, "\"%.300s\" has no field \"%.100s\" among its %zu%s",
-                            c->rows->source.path, o->fields[i].name, c->rows->count,
-                            is_target ? " besides the target" : "");
+        if (!mw__records_find(c->rows, o->fields[i].name, &place))
+            return mw__records_no_field(c->rows, o->fields[i].name, c->err);
+        if (!c->keeps_target && strcmp(o->fields[i].name, o->target) == 0)
+            return mw__fail(c->err, MW_ERROR_ARGUMENT,
+                            "\"%.300s\" has no field \"%.100s\" among its %zu besides the target", c->rows->source.path,
+                            o->fields[i].name, c->rows->count);
         if (find_setting(o, o->fields[i].name) != &o->fields[i])
             return mw__fail(c->err, MW_ERROR_ARGUMENT, "table: field \"%.100s\" has two settings", o->fields[i].name);
     }
@@ -208,8 +209,7 @@ static mw_status choose_all(const choosing *c, mw_table_encoder *e, const mw__en
 {
     size_t used = 0;
     if (!mw__records_find(c->rows, c->options->target, &e->target.place))
-        return mw__fail(c->err, MW_ERROR_ARGUMENT, "\"%.300s\" has no field \"%.100s\" among its %zu",
-                        c->rows->source.path, c->options->target, c->rows->count);
+        return mw__records_no_field(c->rows, c->options->target, c->err);
     MW_TRY(choose_target(c, e, &observed[e->target.place]));
     MW_TRY(check_settings(c));
     for (size_t i = 0, k = 0; i < c->rows->count; i++) {

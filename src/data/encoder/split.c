@@ -198,8 +198,7 @@ static mw_status with_rows(splitting *s, const mw_table_form *form, bool orders,
     mw_status status = mw__records_open(&rows, s->arena.allocator, o->path, form, s->err);
     rows.rows_max = s->count;
     if (status == MW_OK && !mw__records_find(&rows, field, &place))
-        status = mw__fail(s->err, MW_ERROR_ARGUMENT, "\"%.300s\" has no field \"%.100s\" among its %zu", o->path, field,
-                          rows.count);
+        status = mw__records_no_field(&rows, field, s->err);
     if (status == MW_OK)
         status = orders ? find_order(&rows, place, day_first, s->err) : read_keys(s, &rows, place, *day_first);
     mw__records_close(&rows);

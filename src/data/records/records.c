@@ -1,6 +1,7 @@
 /* A table that is read row by row: its form, its fields, its rows. */
 #include "data/records/records.h"
 #include "base/text/printable.h"
+#include "base/text/spelling.h"
 #include "base/text/string.h"
 
 #include <limits.h>
@@ -87,6 +88,17 @@ mw_status mw__records_add_field(mw__records *rows, const char *name, size_t leng
         name = made;
     }
     return add_name(rows, name, length, err);
+}
+
+mw_status mw__records_no_field(const mw__records *rows, const char *name, mw_error *err)
+{
+    char hint[200];
+    mw__spelling spelling;
+    mw__spelling_init(&spelling, name);
+    for (size_t i = 0; i < rows->count; i++)
+        mw__spelling_offer(&spelling, rows->names[i]);
+    return mw__fail(err, MW_ERROR_ARGUMENT, "\"%.300s\" has no field \"%.100s\" among its %zu%s", rows->source.path,
+                    name, rows->count, mw__spelling_hint(&spelling, "", hint, sizeof hint));
 }
 
 bool mw__records_find(const mw__records *rows, const char *name, size_t *out)

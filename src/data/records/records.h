@@ -70,6 +70,8 @@ void mw__records_close(mw__records *rows);
 mw_status mw__records_next(mw__records *rows, bool *out_more, mw_error *err);
 /* The number of a field; false if there is none. */
 bool mw__records_find(const mw__records *rows, const char *name, size_t *out);
+/* MW_ERROR_ARGUMENT: there is no such field, and which was meant. */
+mw_status mw__records_no_field(const mw__records *rows, const char *name, mw_error *err);
 /* MW_ERROR_FORMAT with file, line and field; NULL for no field, and for no cell. */
 mw_status mw__records_fail(const mw__records *rows, const mw__records_cell *cell, const char *field, mw_error *err,
                            const char *format, ...) __attribute__((format(printf, 5, 6)));

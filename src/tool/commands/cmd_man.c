@@ -1,5 +1,6 @@
 /* mw man, mw completion: the table in the words of man and of shells. */
 #include "tool/commands/commands.h"
+#include "tool/meant.h"
 
 #include <string.h>
 
@@ -178,6 +179,8 @@ int tool_completion(const tool_call *call)
             return TOOL_DONE;
         }
     }
-    tool_complain("completion is for bash, zsh and fish, not for \"%.60s\"", call->arguments[0]);
+    char hint[MEANT_BYTES];
+    tool_complain("completion is for bash, zsh and fish, not for \"%.60s\"%s", call->arguments[0],
+                  meant_listed(hint, call->arguments[0], "bash, zsh, fish"));
     return TOOL_USAGE;
 }

@@ -52,7 +52,7 @@ void tool_print_commands(FILE *out)
     fputs("usage: mw COMMAND [options] [arguments]\n\n", out);
     for (size_t i = 0; i < tool_command_count; i++)
         fprintf(out, "  %-11s %s\n", tool_commands[i].name, tool_commands[i].summary);
-    fputs("\nmw COMMAND --help says more of each.\n", out);
+    tool_print_topics(out);
 }
 
 void tool_print_layers(void)

@@ -316,40 +316,53 @@ PLAIN(softplus, mw_softplus)
 
 /* ---- the table ---- */
 
+#define CONV      "kernel, stride, dilation, groups, pad, bias"
+#define RECURRENT "layers, bidirectional, dropout, sequence"
+
 static const struct {
     const char *kind;
     build_layer *build;
     const char *text;
-    bool bare; /* takes no value */
+    bool bare;           /* takes no value */
+    const char *options; /* the keys that may stand beside it; "name" may always */
+    const char *also;    /* what other programs call it */
 } rows[] = {
-    {"dense", dense, "units, or \"classes\"; flattens what has more axes, unless keep_axes", false},
-    {"conv", conv, "channels; kernel (3), stride, dilation, groups, pad (\"same\"), bias", false},
-    {"conv_transpose", conv_transpose, "channels; as conv", false},
-    {"max_pool", max_pool, "kernel; stride (the kernel), pad (\"valid\")", false},
-    {"avg_pool", avg_pool, "kernel; stride (the kernel), pad (\"valid\")", false},
-    {"global_avg_pool", global_avg_pool, "the mean of each channel", true},
-    {"flatten", flatten, "[batch, rest]", true},
-    {"reshape", reshape, "extents behind the batch", false},
-    {"transpose", transpose, "axes behind the batch, from 1", false},
-    {"batch_norm", batch_norm, "momentum (0.1), epsilon (1e-5)", true},
-    {"layer_norm", layer_norm, "over the last axis; epsilon (1e-5)", true},
-    {"dropout", dropout, "probability", false},
-    {"embedding", embedding, "width; count", false},
-    {"lstm", lstm, "units; layers, bidirectional, dropout, sequence (all steps, not the last alone)", false},
-    {"gru", gru, "units; as lstm", false},
-    {"attention", attention, "heads; self-attention over [batch, steps, width]", false},
-    {"residual", residual, "a list of layers, whose result is added to what went in", false},
-    {"repeat", repeat, "how often, up to 1000; layers. A network has at most 10000 in all", false},
-    {"relu", relu, "", true},
-    {"relu6", relu6, "", true},
-    {"leaky_relu", leaky_relu, "alpha (0.01)", true},
-    {"elu", elu, "alpha (1)", true},
-    {"gelu", gelu, "mode: exact, tanh, sigmoid", true},
-    {"silu", silu, "", true},
-    {"tanh", plain_tanh, "", true},
-    {"sigmoid", sigmoid, "", true},
-    {"softplus", softplus, "", true},
-    {"softmax", softmax, "over the last axis", true},
+    {"dense", dense, "units, or \"classes\"; flattens what has more axes, unless keep_axes", false, "keep_axes",
+     "linear, fc, fully_connected"},
+    {"conv", conv, "channels; kernel (3), stride, dilation, groups, pad (\"same\"), bias", false, CONV,
+     "conv1d, conv2d, conv3d, convolution"},
+    {"conv_transpose", conv_transpose, "channels; as conv", false, CONV, "deconv, conv2d_transpose"},
+    {"max_pool", max_pool, "kernel; stride (the kernel), pad (\"valid\")", false, "stride, pad",
+     "maxpool2d, max_pooling, pool"},
+    {"avg_pool", avg_pool, "kernel; stride (the kernel), pad (\"valid\")", false, "stride, pad",
+     "avgpool2d, average_pool, mean_pool"},
+    {"global_avg_pool", global_avg_pool, "the mean of each channel", true, "",
+     "adaptive_avg_pool, global_average_pool"},
+    {"flatten", flatten, "[batch, rest]", true, "", "view"},
+    {"reshape", reshape, "extents behind the batch", false, "", "unflatten"},
+    {"transpose", transpose, "axes behind the batch, from 1", false, "", "permute"},
+    {"batch_norm", batch_norm, "momentum (0.1), epsilon (1e-5)", true, "momentum, epsilon",
+     "batchnorm2d, batch_normalization, bn"},
+    {"layer_norm", layer_norm, "over the last axis; epsilon (1e-5)", true, "epsilon", "layernorm, layer_normalization"},
+    {"dropout", dropout, "probability", false, "", "drop"},
+    {"embedding", embedding, "width; count", false, "count", "embed"},
+    {"lstm", lstm, "units; layers, bidirectional, dropout, sequence (all steps, not the last alone)", false, RECURRENT,
+     "rnn"},
+    {"gru", gru, "units; as lstm", false, RECURRENT, "rnn"},
+    {"attention", attention, "heads; self-attention over [batch, steps, width]", false, "",
+     "self_attention, multi_head_attention, mha"},
+    {"residual", residual, "a list of layers, whose result is added to what went in", false, "", "skip, shortcut"},
+    {"repeat", repeat, "how often, up to 1000; layers. A network has at most 10000 in all", false, "layers", "times"},
+    {"relu", relu, "", true, "", ""},
+    {"relu6", relu6, "", true, "", ""},
+    {"leaky_relu", leaky_relu, "alpha (0.01)", true, "alpha", "lrelu"},
+    {"elu", elu, "alpha (1)", true, "alpha", ""},
+    {"gelu", gelu, "mode: exact, tanh, sigmoid", true, "mode", ""},
+    {"silu", silu, "", true, "", "swish"},
+    {"tanh", plain_tanh, "", true, "", ""},
+    {"sigmoid", sigmoid, "", true, "", "logistic"},
+    {"softplus", softplus, "", true, "", ""},
+    {"softmax", softmax, "over the last axis", true, "", ""},
 };
 
 const char *network_kind_at(size_t index, const char **out_text)
@@ -358,6 +371,35 @@ const char *network_kind_at(size_t index, const char **out_text)
         return NULL;
     *out_text = rows[index].text;
     return rows[index].kind;
+}
+
+void network_offer_options(const config_node *layer, mw__spelling *spelling)
+{
+    const char *kind = layer->first != NULL && layer->first->key != NULL ? layer->first->key : "";
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        if (strcmp(kind, rows[i].kind) == 0)
+            mw__spelling_offer_list(spelling, rows[i].options);
+    }
+    mw__spelling_offer(spelling, "name");
+}
+
+/* The layer that was meant: by its name, or else by that of other programs. */
+static const char *hint_kind(const char *typed, char *out, size_t size)
+{
+    mw__spelling spelling;
+    mw__spelling_init(&spelling, typed);
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+        mw__spelling_offer(&spelling, rows[i].kind);
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        mw__spelling also;
+        mw__spelling_init(&also, typed);
+        mw__spelling_offer_list(&also, rows[i].also);
+        if (also.count > 0 && also.distance == 0) {
+            snprintf(out, size, "; here it is \"%s\"", rows[i].kind);
+            return out;
+        }
+    }
+    return mw__spelling_hint(&spelling, "", out, size);
 }
 
 /* {"batch_norm": true, "momentum": 0.2}: what stands beside such a kind says nothing. */
@@ -378,7 +420,10 @@ static build_layer *find_kind(building *b, const char *kind, const config_node *
             check_bare(b, value, kind);
         return rows[i].build;
     }
-    config_fail(b->c, b->node, "there is no layer \"%.60s\"; dense, conv, max_pool, relu .. are (docs/train.md)", kind);
+    char hint[120];
+    hint_kind(kind, hint, sizeof hint);
+    config_fail(b->c, b->node, "there is no layer \"%.60s\"%s", kind,
+                hint[0] != '\0' ? hint : "; dense, conv, max_pool, relu .. are (mw help layers)");
     return NULL;
 }
 

@@ -13,6 +13,9 @@ mw_tensor *network_build(config *c, const config_node *layers, mw_tensor *x, int
 /* [batch, rest]; x itself if it has no more than two axes. */
 mw_tensor *network_flat(mw_tensor *x);
 
+/* Offers the keys that may stand in a layer, by its first one. */
+void network_offer_options(const config_node *layer, mw__spelling *spelling);
+
 /* The kinds of layers, for the documents: NULL behind the last. */
 const char *network_kind_at(size_t index, const char **out_text);
 

@@ -1,6 +1,8 @@
 /* A training from settings: data, network, trainer, loop, what is written at the end. Nothing is written before all of
  * it was accepted. */
+#include "tool/meant.h"
 #include "tool/model_text.h"
+#include "tool/train/network.h"
 #include "tool/train/training_scores.h"
 #include "tool/train/training_text.h"
 
@@ -25,6 +27,18 @@ bool training_fail(training *t, mw_status status, const char *format, ...)
     va_end(arguments);
     return false;
 }
+
+/* A layer is an element of a list, and has its own. */
+static void offer_keys(const config_node *object, mw__spelling *spelling)
+{
+    if (object->key == NULL && object->parent != NULL)
+        network_offer_options(object, spelling);
+    else
+        field_offer(object, spelling);
+}
+
+static const config_keys known_keys = {
+    .condition = field_condition, .is_listed = field_has_members, .offer = offer_keys, .owner = field_owner};
 
 const char *const training_losses[] = {"cross_entropy", "mse", "l1", "huber", "binary_cross_entropy", NULL};
 
@@ -112,6 +126,9 @@ static bool open_data(training *t)
     const bool opened = t->err->status == MW_OK && open_model(t, &request, &input) &&
                         data_open(&t->data, c, settings, &request, t->err);
     data_request_free(&request);
+    meant_add_file(t->err, t->data_path);
+    if (t->model_path != NULL)
+        meant_add_file(t->err, t->model_path);
     if (opened && t->data.encoder != NULL)
         return take_target(t);
     return opened;
@@ -248,7 +265,7 @@ static bool prepare_fit(training *t, mw_fit_options *fit)
         return false;
     *fit = training_make_fit(t);
     training_scores_choose(t);
-    config_finish(&t->c, field_condition);
+    config_finish(&t->c, &known_keys);
     if (t->err->status != MW_OK)
         return false;
     t->c.refused = !training_check_checkpoint(t);
@@ -314,7 +331,7 @@ static int build_alone(training *t)
     if (built)
         training_scores_choose(t);
     if (built)
-        config_finish(&t->c, field_condition);
+        config_finish(&t->c, &known_keys);
     if (built && t->over->look != NULL && t->err->status == MW_OK && !t->c.refused)
         built = look_at_step(t, &fit);
     return t->c.refused ? TOOL_USAGE : t->err->status == MW_OK && built ? TOOL_DONE : TOOL_FAILED;
@@ -335,6 +352,13 @@ static void close_training(training *t)
     free(t);
 }
 
+/* A key that nobody knows is said before a file that it would have named is missed. */
+static bool check_keys(training *t)
+{
+    config_check(&t->c, &known_keys);
+    return t->err->status == MW_OK;
+}
+
 static int with_settings(const char *path, const recipe_overrides *overrides, int (*run)(training *t),
                          const tool_call *call)
 {
@@ -348,7 +372,7 @@ static int with_settings(const char *path, const recipe_overrides *overrides, in
     *t = (training){.call = call, .over = overrides, .err = call->err};
     bool good = true;
     if (path != NULL)
-        good = config_open(&t->c, path, call->err);
+        good = config_open(&t->c, path, call->err) && check_keys(t);
     else
         t->c = (config){.path = "options", .text = no_text, .root = &nothing, .err = call->err};
     const int code = good ? run(t) : t->c.refused ? TOOL_USAGE : TOOL_FAILED;

@@ -46,6 +46,11 @@ typedef struct training {
 /* By recipe_loss; NULL behind the last. */
 extern const char *const training_losses[];
 
+/* By name; NULL behind the last. What each begins with, and its learning rate if none is said. */
+extern const char *const training_optimizers[];
+mw_optimizer training_begin_optimizer(int name, float rate);
+float training_optimizer_rate(int name);
+
 /* Sets the first error; false. */
 bool training_fail(training *t, mw_status status, const char *format, ...) __attribute__((format(printf, 3, 4)));
 

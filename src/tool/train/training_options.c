@@ -13,9 +13,11 @@ static int64_t pick(long long over, bool given, int64_t otherwise) { return give
 
 typedef enum optimizer_name { ADAM, ADAMW, SGD, RMSPROP, ADAGRAD, LION, MUON } optimizer_name;
 
-static mw_optimizer begin_optimizer(optimizer_name name, float rate)
+const char *const training_optimizers[] = {"adam", "adamw", "sgd", "rmsprop", "adagrad", "lion", "muon", NULL};
+
+mw_optimizer training_begin_optimizer(int name, float rate)
 {
-    switch (name) {
+    switch ((optimizer_name)name) {
     case ADAMW:
         return mw_adamw(rate, 0.01f);
     case SGD:
@@ -32,6 +34,8 @@ static mw_optimizer begin_optimizer(optimizer_name name, float rate)
         return mw_adam(rate);
     }
 }
+
+float training_optimizer_rate(int name) { return name == SGD ? 0.01f : name == LION ? 1e-4f : 1e-3f; }
 
 /* Whether a recipe says it: the learning rate is asked for before. */
 static bool is_said(const mw_optimizer_number_info *number, char *path, size_t size)
@@ -58,9 +62,10 @@ static mw_optimizer make_optimizer(training *t)
     config *c = &t->c;
     const config_node *o = field_object(c, c->root, "optimizer");
     const optimizer_name name = (optimizer_name)field_choice(c, o, "optimizer.name", ADAM);
-    const double standard = t->text != NULL ? training_text_rate(t) : name == SGD ? 0.01 : name == LION ? 1e-4 : 1e-3;
+    const double standard = t->text != NULL ? training_text_rate(t) : (double)training_optimizer_rate((int)name);
     const double said = field_number(c, o, "optimizer.learning_rate", standard);
-    mw_optimizer made = begin_optimizer(name, (float)(t->over->learning_rate > 0 ? t->over->learning_rate : said));
+    mw_optimizer made =
+        training_begin_optimizer((int)name, (float)(t->over->learning_rate > 0 ? t->over->learning_rate : said));
     take_numbers(c, o, &made);
     return made;
 }
