@@ -192,10 +192,10 @@ static const char *context_of(const char *path)
 {
     static const struct {
         const char *path, *beside;
-    } rows[] = {{"optimizer.momentum", "\"name\": \"sgd\", "},
-                {"schedule.period", "\"name\": \"step\", "},
-                {"schedule.gamma", "\"name\": \"step\", "},
-                {"schedule.end", "\"name\": \"linear\", "}};
+    } rows[] = {{"optimizer.momentum", "\"name\": \"sgd\", "}, {"schedule.period", "\"name\": \"step\", "},
+                {"schedule.gamma", "\"name\": \"step\", "},    {"schedule.end", "\"name\": \"linear\", "},
+                {"window.stride", "\"length\": 2, "},          {"window.horizon", "\"length\": 2, "},
+                {"window.series", "\"length\": 2, "},          {"window.gap", "\"length\": 2, \"horizon\": 1, "}};
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         if (strcmp(rows[i].path, path) == 0)
             return rows[i].beside;
@@ -218,7 +218,8 @@ static void check_field(const char *path, const char *value, const char *part)
     const int length = dot != NULL ? (int)(dot - path) : 0;
     snprintf(inner, sizeof inner, "%s\"%s\": %s", context_of(path), key, value);
     const bool in_augment = strncmp(path, "color.", 6) == 0 || strncmp(path, "erase.", 6) == 0;
-    const bool in_data = strncmp(path, "augment.", 8) == 0 || in_augment;
+    const bool in_window = strncmp(path, "window.", 7) == 0;
+    const bool in_data = strncmp(path, "augment.", 8) == 0 || in_augment || in_window;
     if (in_augment)
         snprintf(settings, sizeof settings, "\"data\": {\"augment\": {\"%.*s\": {%s}}}", length, path, inner);
     else if (dot != NULL)
@@ -229,7 +230,7 @@ static void check_field(const char *path, const char *value, const char *part)
     char recipe[600];
     snprintf(recipe, sizeof recipe, "{\"network\": [{\"dense\": \"classes\"}], %s}", settings);
     folder_put("field.json", recipe);
-    CHECK_MW(2, NULL, part, "train", "field.json", "--data", in_data ? "points.npz" : "points.csv", "-q");
+    CHECK_MW(2, NULL, part, "train", "field.json", "--data", in_data && !in_window ? "points.npz" : "points.csv", "-q");
     CHECK(access("R", F_OK) != 0);
 }
 
