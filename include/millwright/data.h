@@ -17,6 +17,7 @@
 #include <millwright/dataset_images.h>
 #include <millwright/millwright.h>
 #include <millwright/table_encoder.h>
+#include <millwright/table_fields.h>
 #include <millwright/tensors_derived.h>
 
 #endif

@@ -18,13 +18,15 @@
  * | date | year, age in days; sine and cosine of month, weekday and (if there are times) hour; 1 where it was missing |
  *   year and age as numbers, the rest as it is |
  * | text | words hashed into `width` columns, of length 1 | the same |
+ * | sequence | how many there are, and the number of each word, or each value | what a GRU of `width` units has at the
+ *   last one, beside its mean over all of them |
  * | category, id | the number of the word | one-hot, or `width` learned numbers; a word that training did not have is
  *   zeros, or what all words share |
  *
  * What marks missing cells is there only for fields that have some in the training part.
- * Numbers of words come last in x. Means, deviations, fillings and words are of the training part alone, in double, as
- * scikit-learn's SimpleImputer and StandardScaler have them. A number that fp32 would round too coarsely (time stamps),
- * and a year, is less a round number near its mean in x.
+ * Numbers of words, then sequences, come last in x. Means, deviations, fillings and words are of the training part
+ * alone, in double, as scikit-learn's SimpleImputer and StandardScaler have them. A number that fp32 would round too
+ * coarsely (time stamps), and a year, is less a round number near its mean in x.
  *
  * Files are streamed. Fitting takes 2 MiB, twice the longest row (64 MiB at most), the words of each field, 5 bytes a
  * row (9 for a split by class or group, 17 by time), and 8 for each field filled by its median; the data sets take 4
@@ -35,112 +37,12 @@
 #ifndef MILLWRIGHT_TABLE_ENCODER_H
 #define MILLWRIGHT_TABLE_ENCODER_H
 
-#include <millwright/dataset.h>
 #include <millwright/graph.h>
+#include <millwright/table_fields.h>
 
 #ifdef __cplusplus
 extern "C" {
 #endif
-
-/** What a field holds. */
-typedef enum mw_field_kind {
-    MW_FIELD_FOUND,    /* by content: numbers, true and false, dates; few words are a category, many a text */
-    MW_FIELD_NUMBER,   /* finite */
-    MW_FIELD_CATEGORY, /* words */
-    MW_FIELD_ID,       /* integers as words: 7, 007 and 7.0 are one */
-    MW_FIELD_DATE,     /* 2026-12-01, 2026/12/01, 1.12.2026, 12/1/2026 or 1/12/2026, and behind it 14:30, 14:30:05 */
-    MW_FIELD_BOOLEAN,  /* true, false, yes, no, t, f, y, n in any case, 1, 0 */
-    MW_FIELD_TEXT,
-    MW_FIELD_IGNORED
-} mw_field_kind;
-
-/** What fills an empty cell of numbers. */
-typedef enum mw_missing_rule { MW_MISSING_MEAN, MW_MISSING_MEDIAN, MW_MISSING_CONSTANT } mw_missing_rule;
-
-/** What is said of a field; others are found by their content. */
-typedef struct mw_field_setting {
-    const char *name;
-    mw_field_kind kind;
-    mw_missing_rule missing; /* number: default the mean */
-    double constant;         /* of that rule */
-    int64_t width;           /* category, id: numbers learned for each word; 0 = one-hot up to 32 words, from there on
-                              * the root of their number, 4 to 32. Text: columns; 0 = 64. Up to 1024 */
-} mw_field_setting;
-
-/** What is predicted. */
-typedef enum mw_target_kind {
-    MW_TARGET_FOUND, /* numbers with fractions, or more than 32 different ones, are values, all others classes */
-    MW_TARGET_CLASS, /* words: "y" is I64, the number of the class */
-    MW_TARGET_VALUE  /* numbers: "y" is F32, scaled as the next has it */
-} mw_target_kind;
-
-typedef enum mw_target_scale {
-    MW_TARGET_STANDARD,  /* (value - mean) / deviation */
-    MW_TARGET_LOGARITHM, /* the same of log(value), for prices and the like; values above 0 */
-    MW_TARGET_AS_IT_IS
-} mw_target_scale;
-
-/** Which rows are kept out for validation. */
-typedef enum mw_split_rule {
-    MW_SPLIT_RANDOM,
-    MW_SPLIT_STRATIFIED, /* the share of each class */
-    MW_SPLIT_GROUP,      /* the share of the words of `split_field`; rows of one word stay together */
-    MW_SPLIT_TIME,       /* the latest, by `split_field`: dates or numbers */
-    MW_SPLIT_LAST        /* the last of the file, or of each word of `split_field`, of each series of windows */
-} mw_split_rule;
-
-/** Examples that are rows of a series in time, and what follows them. With a length, "x" is [length, columns]: rows b
- *  to b + length - 1 of a series, in the order of the file. "y" is the target of rows b + length + gap and on: values
- *  [horizon], or the class of one row. With horizon 0 it is the target of the window's last row, which then is no
- *  input; else the target is an input, too. b is a multiple of stride. */
-typedef struct mw_table_window {
-    int64_t length;     /* up to 65536; 0 = none, a row is an example */
-    int64_t stride;     /* from 1 */
-    int64_t horizon;    /* 0 to 65536; of classes 0 or 1 */
-    int64_t gap;        /* 0 to 65536; with a horizon */
-    const char *series; /* field whose words tell one series from another; NULL: all rows are one. Ignored as an input
-                         * unless `fields` has it */
-} mw_table_window;
-
-typedef enum mw_text_encoding {
-    MW_ENCODING_FOUND, /* by the mark at the begin, zeros of UTF-16, what is no UTF-8 anywhere in the file */
-    MW_ENCODING_UTF8,
-    MW_ENCODING_UTF16_LE,
-    MW_ENCODING_UTF16_BE,
-    MW_ENCODING_LATIN1
-} mw_text_encoding;
-
-/** How a CSV file is written; zeros are found by the first 64 KiB. */
-typedef struct mw_table_form {
-    char separator;            /* ',', ';', '|' or a tab; 0 = found */
-    char decimal;              /* '.' or ','; 0 = found */
-    mw_text_encoding encoding; /* of JSON Lines, too */
-    bool no_header;            /* the first line is a row, and fields are called "0", "1", .. */
-} mw_table_form;
-
-/** How to fit. Fill with mw_table_fit_defaults. */
-typedef struct mw_table_fit_options {
-    size_t struct_size;
-    const char *path;   /* .jsonl and .ndjson are JSON Lines, others CSV */
-    const char *target; /* name of a field; NULL = the last */
-    mw_target_kind target_kind;
-    mw_target_scale target_scale;
-    const mw_field_setting *fields; /* [field_count] what is said of some */
-    size_t field_count;
-    bool only_fields; /* fields that are not said are ignored */
-    mw_table_form form;
-    double
-        validation; /* the share kept out, 0 to 0.9; default 0.1. At least a row where it is not 0 and there are 10 */
-    mw_split_rule split;
-    const char *split_field; /* of groups, or the time; ignored as an input unless `fields` has it */
-    uint64_t seed;           /* of the split */
-    mw_table_window window; /* length 0, stride 1, horizon 1. Rows are split by MW_SPLIT_GROUP, _TIME or _LAST then, and
-                             * windows made of each part: no row is on both sides */
-    const mw_allocator *allocator;
-} mw_table_fit_options;
-
-/** Returns the default options. */
-MW_API mw_table_fit_options mw_table_fit_defaults(const char *path, const char *target);
 
 /** What was decided, and how words and numbers are encoded. Destroyed with mw_table_encoder_destroy. */
 typedef struct mw_table_encoder mw_table_encoder;
@@ -148,7 +50,8 @@ typedef struct mw_table_encoder mw_table_encoder;
 /** Fits an encoder on the training part of a table and encodes both parts: columns "x" [width] F32 and "y".
  *  Missing are cells that are empty, NA, N/A, NaN, NULL, null, None, .. as pandas has them, or ?; of a target of
  *  classes those that are empty. A header that comes twice gets a number behind it (a, a_2), an empty one is column_3.
- *  A field that is empty, has arrays, or counts the rows under the name of an id, is ignored.
+ *  A field that is empty, has objects or arrays of arrays, or counts or names the rows under the name of an id, is
+ *  ignored; integers that rows share under the name of an id (user_id) are an id.
  *  out_training    where the data set goes; NULL = it is not wanted
  *  out_validation  likewise; *out_validation is NULL if no row is kept out
  *  return  NULL with err set on failure, and both NULL
@@ -187,6 +90,7 @@ typedef struct mw_encoded_field {
     size_t word_count;              /* category, id */
     const char *const *words;       /* [word_count] sorted; "" is the missing one */
     int64_t width;                  /* of what mw_table_encoder_layer makes */
+    int64_t length;                 /* of the longest sequence; 0 of others */
     int64_t first_column, columns;  /* of x */
 } mw_encoded_field;
 /** A field in the order of the file, the target left out. False past the last. */
@@ -208,7 +112,8 @@ MW_API mw_table_window mw_table_encoder_window(const mw_table_encoder *encoder);
 
 /** h = [scaled numbers, words as one-hot or as learned numbers], as the table above has it.
  *  x       [N, mw_table_encoder_width], or [N, length, mw_table_encoder_width] of windows; F32 or F16
- *  name    of the weights: those of mw_dense, <name>.<index of the field>.weight [width, words], .bias [width]
+ *  name    of the weights: those of mw_dense, <name>.<index of the field>.weight [width, words], .bias [width]; of
+ *          sequences those of mw_embedding, <name>.<index>.words, and of mw_gru_layer, <name>.<index>.gru
  *  return  [N, sum of the widths of the fields], or [N, length, ..] of windows; dtype of x
  *  errors  on the graph: MW_ERROR_SHAPE, MW_ERROR_DTYPE; MW_ERROR_ARGUMENT for an encoder that is none
  *  vjp     to the weights; x gets that of the numbers */

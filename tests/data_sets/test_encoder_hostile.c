@@ -43,7 +43,7 @@ static void test_what_is_wrong_is_said_with_its_place(void)
     check_refused("bad.csv", "a,y\n1e39,b\n2,c\n", "\"1e39\" is no number that fp32 has");
     check_refused("bad.jsonl", "{\"a\": 1, \"y\": 2}\n[1]\n", "line 2: the line is no JSON object");
     check_refused("bad.jsonl", "{\"a\": 1, \"y\": 2}\n{\"a\": }\n", "line 2: JSON:");
-    check_refused("bad.jsonl", "{\"a\": [1], \"y\": 2}\n", "the table has no field besides");
+    check_refused("bad.jsonl", "{\"a\": [[1]], \"y\": 2}\n", "the table has no field besides");
     CHECK_INT(remove("bad.csv"), 0);
 }
 
@@ -96,7 +96,7 @@ static void test_other_files_are_refused_where_they_do_not_fit(void)
 
 /* ---- each kind with what is missing, unknown, hostile ---- */
 
-enum { KINDS = 6 };
+enum { KINDS = 7 };
 
 static const struct {
     const char *name;
@@ -108,14 +108,15 @@ static const struct {
                   {"d", MW_FIELD_DATE, "2026-12-01", "0001-01-01", "no date"},
                   {"c", MW_FIELD_CATEGORY, "red", "blue", NULL},
                   {"i", MW_FIELD_ID, "7", "-9007199254740992", "no integer"},
-                  {"t", MW_FIELD_TEXT, "some words", "others", NULL}};
+                  {"t", MW_FIELD_TEXT, "some words", "others", NULL},
+                  {"s", MW_FIELD_SEQUENCE, "3 1 2", "9 3 9", NULL}};
 
 /* A row in which one cell is another one. */
 static void put_cell_row(const char *path, size_t which, const char *text, size_t length)
 {
     FILE *csv = fopen(path, "wb");
     REQUIRE(csv != NULL);
-    fputs("n,b,d,c,i,t\n", csv);
+    fputs("n,b,d,c,i,t,s\n", csv);
     for (size_t k = 0; k < KINDS; k++) {
         if (k == which)
             fwrite(text, 1, length, csv);
@@ -128,7 +129,8 @@ static void put_cell_row(const char *path, size_t which, const char *text, size_
 
 static encoded fit_kinds(void)
 {
-    static const char text[] = "n,b,d,c,i,t,y\n1,yes,2026-11-30,red,7,some words,p\n3,no,2026-12-02,green,8,more,q\n";
+    static const char text[] =
+        "n,b,d,c,i,t,s,y\n1,yes,2026-11-30,red,7,some words,1 2,p\n3,no,2026-12-02,green,8,more,[3],q\n";
     static mw_field_setting said[KINDS];
     encoded none = encoded_text("each.csv", text, sizeof text - 1, "y");
     encoded_close(&none);
@@ -178,7 +180,8 @@ static void test_each_kind_has_an_answer_to_any_cell(void)
         check_cell(&t, k, "word", 4, refuses);
         check_cell(&t, k, large, LONG, refuses);
         check_cell(&t, k, "1e400", 5, refuses);
-        check_cell(&t, k, "a\0b", 3, kinds[k].kind == MW_FIELD_CATEGORY ? "no word" : refuses);
+        check_cell(&t, k, "a\0b", 3,
+                   kinds[k].kind == MW_FIELD_CATEGORY || kinds[k].kind == MW_FIELD_SEQUENCE ? "no word" : refuses);
         check_cell(&t, k, "\x1b[31m\xe2\x80\xae", 8, refuses);
     }
     encoded_close(&t);

@@ -1,5 +1,5 @@
-/* Series in time by one command: windows of values and of classes, several series in one file, other files with the
- * model, and what is refused. */
+/* Series in time and lists of any length by one command: windows of values and of classes, several series in one file,
+ * other files with the model, and what is refused. */
 #include "support/check.h"
 #include "support/folder.h"
 #include "tool/shell.h"
@@ -127,6 +127,54 @@ static void test_settings_of_windows_are_refused_with_their_place(void)
     }
 }
 
+/* ---- lists of any length ---- */
+
+/* Up to 12 words of 40; the last of 1, 2 and 3 among them says the class. */
+static void write_lists(const char *path, int rows, unsigned seed)
+{
+    FILE *lines = fopen(path, "w");
+    REQUIRE(lines != NULL);
+    state = seed;
+    for (int i = 0; i < rows; i++) {
+        const int length = 1 + (int)(12 * draw()), place = (int)(length * draw());
+        int last = 0;
+        fputs("{\"words\": [", lines);
+        for (int k = 0; k < length; k++) {
+            const int word = k == place ? 1 + (int)(3 * draw()) : 1 + (int)(40 * draw());
+            last = word <= 3 ? word : last;
+            fprintf(lines, "%s%d", k > 0 ? ", " : "", word);
+        }
+        fprintf(lines, "], \"kind\": \"k%d\"}\n", last);
+    }
+    fclose(lines);
+}
+
+static void test_lists_of_any_length_are_learned_by_one_command(void)
+{
+    write_lists("lists.jsonl", 1200, 4);
+    shell_result r = MW("train", "lists.jsonl", "--run", "lists", "--threads", "1", "--epochs", "15");
+    CHECK_INT(r.code, 0);
+    CHECK_CONTAINS(r.out, "words                     sequence  up to 12 words of 40, 32 learned numbers each");
+    CHECK(number_behind(r.out, "accuracy ") > 0.95);
+    shell_free(&r);
+    folder_put("short.jsonl", "{\"words\": [2]}\n{\"words\": [9, 1, 5000, 7]}\n");
+    r = MW("run", "lists", "-i", "x=short.jsonl");
+    CHECK_CONTAINS(r.out, "example 0: k2");
+    CHECK_CONTAINS(r.out, "example 1: k1");
+    shell_free(&r);
+    CHECK_MW(0, NULL, NULL, "convert", "lists", "lists.onnx");
+    CHECK_MW(0, "example 1: k1", NULL, "run", "lists.onnx", "-i", "x=short.jsonl");
+}
+
+/* A network of the recipe takes what the fields became, lists among them. */
+static void test_a_network_behind_lists_is_one_of_rows(void)
+{
+    folder_put("lists.json", "{\"epochs\": 1, \"threads\": 1, \"network\": [{\"dense\": 8}, \"relu\", {\"dense\": "
+                             "\"classes\"}], \"data\": {\"path\": \"lists.jsonl\", \"fields\": {\"words\": {\"kind\": "
+                             "\"sequence\", \"width\": 8, \"length\": 4, \"elements\": \"words\"}}}}");
+    CHECK_MW(0, "up to 4 words of 40, 8 learned numbers each", NULL, "train", "lists.json");
+}
+
 int main(void)
 {
     char folder[512];
@@ -136,6 +184,8 @@ int main(void)
     RUN(test_the_model_says_what_comes_next);
     RUN(test_windows_of_several_series_have_a_class);
     RUN(test_settings_of_windows_are_refused_with_their_place);
+    RUN(test_lists_of_any_length_are_learned_by_one_command);
+    RUN(test_a_network_behind_lists_is_one_of_rows);
     folder_leave(folder);
     return check_finish();
 }

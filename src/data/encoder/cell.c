@@ -260,8 +260,9 @@ bool mw__encoder_read_word(const mw__records_cell *cell, mw_field_kind kind, cha
 mw_status mw__encoder_refuse(const mw__records *rows, const mw__records_cell *cell, const char *field,
                              const char *wanted, mw_error *err)
 {
-    if (cell->kind == MW__RECORDS_NESTED)
-        return mw__records_fail(rows, cell, field, err, "an array or object is no %s; ignore the field", wanted);
+    if (cell->kind != MW__RECORDS_TEXT)
+        return mw__records_fail(rows, cell, field, err, "an array or object is no %s; ignore the field%s", wanted,
+                                cell->kind == MW__RECORDS_LIST ? ", or make it a sequence" : "");
     return mw__records_fail(rows, cell, field, err, "\"%.*s\" is no %s; mend it, or give the field another kind",
                             (int)(cell->length < 60 ? cell->length : 60), cell->text, wanted);
 }

@@ -109,7 +109,7 @@ static void add_hash(const char *word, size_t length, const mw__encoder_field *f
 static mw_status put_text(const encoding *c, const mw__encoder_field *f, const mw__records_cell *cell, float *out)
 {
     double square = 0;
-    if (cell->kind == MW__RECORDS_NESTED)
+    if (cell->kind == MW__RECORDS_LIST || cell->kind == MW__RECORDS_NESTED)
         return mw__encoder_refuse(c->rows, cell, f->name, "text", c->err);
     for (size_t at = 0; at < cell->length && !mw__encoder_is_missing(cell); at++) {
         const size_t begin = at;
@@ -138,6 +138,38 @@ static mw_status put_word(const encoding *c, const mw__encoder_field *f, const m
     return MW_OK;
 }
 
+/* The number of the word, or the value. */
+static mw_status put_element(const encoding *c, const mw__encoder_field *f, const mw__records_cell *cell, float *out)
+{
+    char number[32];
+    const char *word = "";
+    size_t length = 0;
+    double value = 0;
+    if (f->has_values && !mw__encoder_read_number(cell, '.', &value))
+        return mw__encoder_refuse(c->rows, cell, f->name, "finite number", c->err);
+    if (!f->has_values && !mw__encoder_element_word(cell, number, &word, &length))
+        return mw__encoder_refuse(c->rows, cell, f->name, "word", c->err);
+    const int64_t found = f->has_values ? 0 : mw__encoder_find_word(&f->words, word, length);
+    *out = f->has_values ? (float)value : (float)(found >= 0 ? found : (int64_t)f->words.count);
+    return isfinite(*out) ? MW_OK : mw__encoder_refuse(c->rows, cell, f->name, "number that fp32 has", c->err);
+}
+
+/* How many there are, up to the length, and each of them. */
+static mw_status put_sequence(const encoding *c, const mw__encoder_field *f, const mw__records_cell *cell, float *out)
+{
+    int64_t count = 0;
+    mw__records_cell element;
+    if (mw__encoder_is_missing(cell))
+        return MW_OK;
+    if (cell->kind == MW__RECORDS_NESTED)
+        return mw__encoder_refuse(c->rows, cell, f->name, "list of words or numbers", c->err);
+    mw__encoder_elements elements = mw__encoder_elements_of(cell);
+    for (; count < f->length && mw__encoder_next_element(&elements, &element); count++)
+        MW_TRY(put_element(c, f, &element, out + 1 + count));
+    out[0] = (float)count;
+    return MW_OK;
+}
+
 static mw_status put_cell(const encoding *c, const mw__encoder_field *f, const mw__records_cell *cell, float *row)
 {
     float *out = row + f->first;
@@ -152,6 +184,8 @@ static mw_status put_cell(const encoding *c, const mw__encoder_field *f, const m
     case MW_FIELD_CATEGORY:
     case MW_FIELD_ID:
         return put_word(c, f, cell, out);
+    case MW_FIELD_SEQUENCE:
+        return put_sequence(c, f, cell, out);
     default:
         return MW_OK;
     }

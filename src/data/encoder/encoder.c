@@ -67,6 +67,8 @@ static int64_t column_count(const mw__encoder_field *f)
     case MW_FIELD_CATEGORY:
     case MW_FIELD_ID:
         return 1;
+    case MW_FIELD_SEQUENCE:
+        return 1 + f->length;
     default:
         return 0;
     }
@@ -79,20 +81,26 @@ static int64_t choose_width(const mw__encoder_field *f)
     return f->width > 0 || f->words.count <= 32 ? f->width : root < 4 ? 4 : root > 32 ? 32 : root;
 }
 
+/* Numbers, then those of words, then sequences. */
+static int group_of(const mw__encoder_field *f)
+{
+    return f->kind == MW_FIELD_SEQUENCE ? 2 : mw__encoder_has_words(f) ? 1 : 0;
+}
+
 mw_status mw__encoder_place_columns(mw_table_encoder *encoder, mw_error *err)
 {
     encoder->columns = 0;
-    for (int words = 0; words < 2; words++) {
+    for (int group = 0; group < 3; group++) {
         for (size_t i = 0; i < encoder->field_count; i++) {
             mw__encoder_field *f = &encoder->fields[i];
-            if (mw__encoder_has_words(f) != (words == 1))
+            if (group_of(f) != group)
                 continue;
-            f->width = words == 1 ? choose_width(f) : f->width;
+            f->width = group == 1 ? choose_width(f) : f->width;
             f->first = encoder->columns;
             f->columns = column_count(f);
             encoder->columns += f->columns;
         }
-        encoder->numbers = words == 0 ? encoder->columns : encoder->numbers;
+        encoder->numbers = group == 0 ? encoder->columns : encoder->numbers;
     }
     if (encoder->columns > MW__ENCODER_COLUMNS_MAX)
         return mw__fail(err, MW_ERROR_UNSUPPORTED,
@@ -103,6 +111,8 @@ mw_status mw__encoder_place_columns(mw_table_encoder *encoder, mw_error *err)
 
 int64_t mw__encoder_layer_width(const mw__encoder_field *f)
 {
+    if (f->kind == MW_FIELD_SEQUENCE)
+        return 2 * f->width;
     if (!mw__encoder_has_words(f))
         return f->columns;
     return f->width > 0 ? f->width : (int64_t)f->words.count;
@@ -188,7 +198,7 @@ static mw_table_encoder *choose_kinds(const mw_table_fit_options *o, known_file 
     mw_table_encoder *e = NULL;
     mw_table_fit_options known = *o;
     if (mw__records_open(&rows, mw__allocator_or_default(o->allocator), o->path, &o->form, err) == MW_OK &&
-        mw__encoder_observe(&rows, &observed, &out->rows, err) == MW_OK) {
+        mw__encoder_observe(&rows, o, &observed, &out->rows, err) == MW_OK) {
         known.target = o->target != NULL ? o->target : rows.names[rows.count - 1];
         e = mw__encoder_choose(&known, &rows, observed, out->rows, err);
     }
@@ -352,6 +362,7 @@ bool mw_table_encoder_field_at(const mw_table_encoder *encoder, size_t index, mw
                               .word_count = f->words.count,
                               .words = f->words.names,
                               .width = mw__encoder_layer_width(f),
+                              .length = f->kind == MW_FIELD_SEQUENCE ? f->length : 0,
                               .first_column = f->first,
                               .columns = f->columns};
     return true;

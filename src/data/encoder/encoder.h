@@ -1,11 +1,12 @@
-/* What an encoder of tables knows. cell.c reads values, observe.c and kinds.c find what fields hold, split.c parts the
- * rows, fit.c takes means and words, encode.c makes rows of numbers, windows.c windows of them, layer.c operations;
- * print.c and json.c say it, read.c reads it. */
+/* What an encoder of tables knows. cell.c reads values, sequence.c several of a cell, observe.c and kinds.c find what
+ * fields hold, split.c parts the rows, fit.c takes means and words, encode.c makes rows of numbers, windows.c windows
+ * of them, layer.c operations; print.c and json.c say it, read.c reads it. */
 #ifndef MW__DATA_ENCODER_ENCODER_H
 #define MW__DATA_ENCODER_ENCODER_H
 
 #include "data/records/records.h"
 
+enum { MW__ENCODER_LENGTH_MAX = 4096 /* of a sequence */ };
 enum { MW__ENCODER_WORDS_MAX = 65536, MW__ENCODER_WIDTH_MAX = 1024, MW__ENCODER_COLUMNS_MAX = 1 << 20 };
 
 /* Mean and sum of squares around it, by Welford: nothing cancels. */
@@ -55,7 +56,10 @@ typedef struct mw__encoder_field {
     double newest; /* date, in days */
     bool has_time, day_first;
     mw__encoder_words words;
-    int64_t width;          /* of hashed text; numbers learned for each word, 0 = one-hot */
+    int64_t width;          /* of hashed text; numbers learned for each word, 0 = one-hot, and for a sequence */
+    int64_t length;         /* of the longest sequence */
+    bool has_values;        /* sequence: numbers; else words */
+    bool is_found;          /* its kind was, and is not said */
     int64_t first, columns; /* of x */
     size_t place;           /* in the rows that are read; SIZE_MAX = not there */
 } mw__encoder_field;
@@ -83,7 +87,7 @@ struct mw_table_encoder {
     mw__encoder_field *fields; /* [field_count] */
     size_t field_count;
     mw__encoder_target target;
-    int64_t columns, numbers; /* of x; of these the first so many are no numbers of words */
+    int64_t columns, numbers; /* of x; of these the first so many are no numbers of words, nor sequences */
 };
 
 /* ---- encoder.c ---- */
@@ -99,6 +103,12 @@ void mw__encoder_free(mw_table_encoder *encoder);
 /* Numbers the columns of x, once kinds, words and widths are known. */
 mw_status mw__encoder_place_columns(mw_table_encoder *encoder, mw_error *err);
 const char *mw__encoder_kind_name(mw_field_kind kind);
+/* Whether it has words, or its sequences are of such. */
+static inline bool mw__encoder_keeps_words(const mw__encoder_field *field)
+{
+    return field->kind == MW_FIELD_CATEGORY || field->kind == MW_FIELD_ID ||
+           (field->kind == MW_FIELD_SEQUENCE && !field->has_values);
+}
 /* How many numbers mw_table_encoder_layer makes of a field. */
 int64_t mw__encoder_layer_width(const mw__encoder_field *field);
 static inline bool mw__encoder_has_words(const mw__encoder_field *field)
@@ -136,6 +146,22 @@ bool mw__encoder_read_word(const mw__records_cell *cell, mw_field_kind kind, cha
 mw_status mw__encoder_refuse(const mw__records *rows, const mw__records_cell *cell, const char *field,
                              const char *wanted, mw_error *err);
 
+/* ---- sequence.c ---- */
+
+/* The values of a cell, one after the other. */
+typedef struct mw__encoder_elements {
+    const char *at, *end;
+    mw__records_cell cell;
+} mw__encoder_elements;
+
+/* An array, or a text in brackets. */
+bool mw__encoder_looks_like_sequence(const mw__records_cell *cell);
+mw__encoder_elements mw__encoder_elements_of(const mw__records_cell *cell);
+/* The next as a cell of its own, of text; false behind the last. */
+bool mw__encoder_next_element(mw__encoder_elements *elements, mw__records_cell *out);
+/* Its word; integers as those of an id. `number` has 32 bytes. False if it is none. */
+bool mw__encoder_element_word(const mw__records_cell *element, char *number, const char **out, size_t *out_length);
+
 /* ---- observe.c ---- */
 
 enum { MW__ENCODER_DISTINCT_MAX = 256, MW__ENCODER_ODD_BYTES = 64 };
@@ -149,7 +175,9 @@ typedef struct mw__encoder_odd {
 /* What the cells of a field are. */
 typedef struct mw__encoder_observed {
     int64_t present, numbers, booleans, dates, nested, spaced; /* spaced: with three words or more */
-    bool has_fraction;
+    int64_t sequences, elements;
+    bool is_sequence; /* it is said */
+    bool has_fraction, has_word_element, has_fraction_element;
     bool is_rising, is_zero_one, has_time; /* integers, each above the one before; 0 and 1 alone */
     bool is_slashed, day_first, month_first;
     double last;
@@ -160,7 +188,8 @@ typedef struct mw__encoder_observed {
 } mw__encoder_observed;
 
 /* [rows->count] of all rows, which are counted; mw__encoder_forget either way. */
-mw_status mw__encoder_observe(mw__records *rows, mw__encoder_observed **out, int64_t *out_rows, mw_error *err);
+mw_status mw__encoder_observe(mw__records *rows, const mw_table_fit_options *options, mw__encoder_observed **out,
+                              int64_t *out_rows, mw_error *err);
 void mw__encoder_forget(mw__encoder_observed *observed, size_t count, const mw_allocator *allocator);
 
 /* ---- kinds.c ---- */

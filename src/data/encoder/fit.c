@@ -12,6 +12,7 @@ typedef struct field_sums {
     double first_day, newest;
     double *values;
     size_t count, capacity;
+    int64_t length; /* of the longest sequence */
 } field_sums;
 
 typedef struct fitting {
@@ -19,6 +20,7 @@ typedef struct fitting {
     mw__records *rows;
     field_sums *sums; /* [field_count] */
     mw__encoder_sums target;
+    int64_t learned; /* rows of the training part */
     mw_error *err;
 } fitting;
 
@@ -82,6 +84,47 @@ static mw_status take_date(fitting *f, const mw__encoder_field *field, field_sum
     return MW_OK;
 }
 
+/* More words than there may be are refused; a kind that was found is given up, as words that few rows share say little.
+ */
+static mw_status add_word(fitting *f, mw__encoder_field *field, const mw__records_cell *cell, const char *word,
+                          size_t length)
+{
+    if (mw__encoder_find_word(&field->words, word, length) >= 0)
+        return MW_OK;
+    if (field->words.count < MW__ENCODER_WORDS_MAX)
+        return mw__encoder_add_word(&field->words, &f->encoder->arena, word, length, f->err);
+    if (field->kind == MW_FIELD_ID && field->is_found)
+        return MW_OK;
+    return mw__records_fail(f->rows, cell, field->name, f->err, "it has more than %d words: %s", MW__ENCODER_WORDS_MAX,
+                            field->kind == MW_FIELD_SEQUENCE ? "take its elements as values, or ignore it"
+                                                             : "make it a text, or ignore it");
+}
+
+static mw_status take_sequence(fitting *f, mw__encoder_field *field, field_sums *sums, const mw__records_cell *cell)
+{
+    char number[32];
+    const char *word;
+    size_t length;
+    double value;
+    mw__records_cell element;
+    if (cell->kind == MW__RECORDS_NESTED)
+        return mw__encoder_refuse(f->rows, cell, field->name, "list of words or numbers", f->err);
+    mw__encoder_elements elements = mw__encoder_elements_of(cell);
+    int64_t count = 0;
+    for (; count < field->length && mw__encoder_next_element(&elements, &element); count++) {
+        if (field->has_values && !mw__encoder_read_number(&element, '.', &value))
+            return mw__encoder_refuse(f->rows, &element, field->name, "finite number", f->err);
+        if (!field->has_values && !mw__encoder_element_word(&element, number, &word, &length))
+            return mw__encoder_refuse(f->rows, &element, field->name, "word", f->err);
+        if (field->has_values)
+            mw__encoder_add_sum(&sums->value, value);
+        else
+            MW_TRY(add_word(f, field, &element, word, length));
+    }
+    sums->length = count > sums->length ? count : sums->length;
+    return MW_OK;
+}
+
 static mw_status take_word(fitting *f, mw__encoder_field *field, const mw__records_cell *cell, bool is_missing)
 {
     char number[32];
@@ -89,12 +132,7 @@ static mw_status take_word(fitting *f, mw__encoder_field *field, const mw__recor
     size_t length = 0;
     if (!is_missing && !mw__encoder_read_word(cell, field->kind, f->rows->form.decimal, number, &word, &length))
         return mw__encoder_refuse(f->rows, cell, field->name, field->kind == MW_FIELD_ID ? "integer" : "word", f->err);
-    if (mw__encoder_find_word(&field->words, word, length) >= 0)
-        return MW_OK;
-    if (field->words.count == MW__ENCODER_WORDS_MAX)
-        return mw__records_fail(f->rows, cell, field->name, f->err,
-                                "it has more than %d words: make it a text, or ignore it", MW__ENCODER_WORDS_MAX);
-    return mw__encoder_add_word(&field->words, &f->encoder->arena, word, length, f->err);
+    return add_word(f, field, cell, word, length);
 }
 
 static mw_status take_cell(fitting *f, size_t index, const mw__records_cell *cell)
@@ -104,6 +142,8 @@ static mw_status take_cell(fitting *f, size_t index, const mw__records_cell *cel
     field->missing += is_missing;
     if (mw__encoder_has_words(field))
         return take_word(f, field, cell, is_missing);
+    if (field->kind == MW_FIELD_SEQUENCE && !is_missing)
+        return take_sequence(f, field, &f->sums[index], cell);
     if (is_missing || field->kind == MW_FIELD_TEXT || field->kind == MW_FIELD_IGNORED)
         return MW_OK;
     return field->kind == MW_FIELD_DATE ? take_date(f, field, &f->sums[index], cell)
@@ -215,15 +255,33 @@ static void finish_date(mw__encoder_field *field, field_sums *sums)
     field->age.mean = sums->newest - sums->first_day - field->age.mean;
 }
 
+/* An id that hardly any row shares with another tells nothing of the next one. */
+static void check_found_id(const fitting *f, mw__encoder_field *field)
+{
+    if (2 * (int64_t)field->words.count <= f->learned && field->words.count < MW__ENCODER_WORDS_MAX)
+        return;
+    mw__encoder_words_deinit(&field->words, f->encoder->allocator);
+    mw__encoder_words_init(&field->words, f->encoder->allocator);
+    field->kind = MW_FIELD_IGNORED;
+    field->reason = "it names the rows";
+    field->missing = 0;
+}
+
 static mw_status finish_field(fitting *f, mw__encoder_field *field, field_sums *sums)
 {
     const bool has_numbers = field->kind == MW_FIELD_NUMBER || field->kind == MW_FIELD_BOOLEAN;
+    if (field->kind == MW_FIELD_ID && field->is_found)
+        check_found_id(f, field);
+    if (field->kind == MW_FIELD_SEQUENCE) {
+        field->value = scale_of(&sums->value);
+        field->length = sums->length > 0 ? sums->length : 1;
+    }
     if (has_numbers)
         finish_number(field, sums);
     else if (field->kind == MW_FIELD_DATE)
         finish_date(field, sums);
     field->has_indicator = (has_numbers || field->kind == MW_FIELD_DATE) && field->missing > 0;
-    return mw__encoder_has_words(field) ? mw__encoder_sort_words(&field->words, f->err) : MW_OK;
+    return mw__encoder_keeps_words(field) ? mw__encoder_sort_words(&field->words, f->err) : MW_OK;
 }
 
 static mw_status finish(fitting *f)
@@ -247,6 +305,7 @@ static mw_status take_rows(fitting *f, const uint8_t *parts)
             return MW_OK;
         const bool is_training = parts[f->rows->rows - 1] == 0;
         MW_TRY(take_target(f, is_training));
+        f->learned += is_training;
         for (size_t i = 0; is_training && i < e->field_count; i++)
             MW_TRY(take_cell(f, i, &f->rows->cells[e->fields[i].place]));
     }

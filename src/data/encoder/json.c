@@ -21,7 +21,8 @@
         key, kind, offsetof(mw__encoder_window, member), NULL                                                          \
     }
 
-static const char *const kinds[] = {"found", "number", "category", "id", "date", "boolean", "text", "ignored", NULL};
+static const char *const kinds[] = {"found",   "number", "category", "id",      "date",
+                                    "boolean", "text",   "sequence", "ignored", NULL};
 static const char *const rules[] = {"mean", "median", "constant", NULL};
 static const char *const target_kinds[] = {"found", "class", "value", NULL};
 static const char *const scales[] = {"standard", "logarithm", "none", NULL};
@@ -43,6 +44,8 @@ const mw__encoder_member mw__encoder_field_members[] = {
     FIELD("times", MW__MEMBER_BOOL, has_time, NULL),
     FIELD("day_first", MW__MEMBER_BOOL, day_first, NULL),
     FIELD("width", MW__MEMBER_WHOLE, width, NULL),
+    FIELD("length", MW__MEMBER_WHOLE, length, NULL),
+    FIELD("values", MW__MEMBER_BOOL, has_values, NULL),
     FIELD("words", MW__MEMBER_WORDS, words, NULL),
     {NULL, MW__MEMBER_TEXT, 0, NULL},
 };

@@ -6,7 +6,7 @@
 #include <string.h>
 
 /* Words up to which a field is a category whatever its rows, and columns of a text. */
-enum { FEW_WORDS = 20, TEXT_WIDTH = 64 };
+enum { FEW_WORDS = 20, TEXT_WIDTH = 64, SEQUENCE_WIDTH = 32, SEQUENCE_LENGTH = 256 };
 
 typedef struct choosing {
     const mw_table_fit_options *options;
@@ -76,11 +76,15 @@ static mw_field_kind find_kind(const choosing *c, mw__encoder_field *f, const mw
 {
     if (o->present == 0)
         return ignore_field(f, "it is empty");
-    if (o->nested > 0)
+    if (o->nested > 0 || (o->sequences > 0 && o->sequences < o->present))
         return ignore_field(f, "it has arrays or objects");
+    if (o->sequences == o->present)
+        return o->elements > 0 ? MW_FIELD_SEQUENCE : ignore_field(f, "its arrays are empty");
     if (o->numbers == o->present) {
         if (o->is_rising && o->present == c->row_count && c->row_count > 1 && is_called_id(f->name))
             return ignore_field(f, "it counts the rows");
+        if (is_called_id(f->name) && !o->has_fraction && c->row_count > 1 && !o->is_zero_one)
+            return MW_FIELD_ID;
         return o->is_zero_one ? MW_FIELD_BOOLEAN : MW_FIELD_NUMBER;
     }
     if (o->booleans == o->present)
@@ -99,6 +103,15 @@ static mw_field_kind find_kind(const choosing *c, mw__encoder_field *f, const mw
 }
 
 /* ---- the fields ---- */
+
+static void take_sequence(mw__encoder_field *f, const mw__encoder_observed *o, const mw_field_setting *s)
+{
+    const mw_sequence_elements elements = s != NULL ? s->elements : MW_SEQUENCE_FOUND;
+    f->width = f->width > 0 ? f->width : SEQUENCE_WIDTH;
+    f->length = s != NULL && s->length > 0 ? s->length : SEQUENCE_LENGTH;
+    f->has_values = elements == MW_SEQUENCE_VALUES ||
+                    (elements == MW_SEQUENCE_FOUND && !o->has_word_element && o->has_fraction_element);
+}
 
 static void take_setting(const choosing *c, mw__encoder_field *f, const mw__encoder_observed *o,
                          const mw_field_setting *s)
@@ -120,6 +133,9 @@ static void take_setting(const choosing *c, mw__encoder_field *f, const mw__enco
     f->width = s != NULL ? s->width : 0;
     if (f->kind == MW_FIELD_TEXT && f->width == 0)
         f->width = TEXT_WIDTH;
+    f->is_found = s == NULL || s->kind == MW_FIELD_FOUND;
+    if (f->kind == MW_FIELD_SEQUENCE)
+        take_sequence(f, o, s);
 }
 
 static mw_status check_setting(const mw_field_setting *s, size_t index, mw_error *err)
@@ -131,11 +147,20 @@ static mw_status check_setting(const mw_field_setting *s, size_t index, mw_error
         return mw__fail(err, MW_ERROR_ARGUMENT, "table: field \"%.100s\": %d is no %s", s->name,
                         s->kind < MW_FIELD_FOUND || s->kind > MW_FIELD_IGNORED ? (int)s->kind : (int)s->missing,
                         s->kind < MW_FIELD_FOUND || s->kind > MW_FIELD_IGNORED ? "kind" : "rule of what is missing");
-    const bool has_width = s->kind == MW_FIELD_CATEGORY || s->kind == MW_FIELD_ID || s->kind == MW_FIELD_TEXT;
-    if (s->width < 0 || s->width > MW__ENCODER_WIDTH_MAX || (s->width > 0 && !has_width))
+    const bool is_sequence = s->kind == MW_FIELD_SEQUENCE;
+    if (s->length < 0 || s->length > MW__ENCODER_LENGTH_MAX || s->elements < MW_SEQUENCE_FOUND ||
+        s->elements > MW_SEQUENCE_VALUES || (!is_sequence && (s->length > 0 || s->elements != MW_SEQUENCE_FOUND)))
         return mw__fail(err, MW_ERROR_ARGUMENT,
-                        "table: field \"%.100s\" has the width %lld; categories, ids and texts have one, of 1 to %d",
-                        s->name, (long long)s->width, MW__ENCODER_WIDTH_MAX);
+                        "table: field \"%.100s\" has the length %lld and elements %d; sequences have them, of 1 to %d "
+                        "values",
+                        s->name, (long long)s->length, (int)s->elements, MW__ENCODER_LENGTH_MAX);
+    const bool has_width =
+        s->kind == MW_FIELD_CATEGORY || s->kind == MW_FIELD_ID || s->kind == MW_FIELD_TEXT || is_sequence;
+    if (s->width < 0 || s->width > MW__ENCODER_WIDTH_MAX || (s->width > 0 && !has_width))
+        return mw__fail(
+            err, MW_ERROR_ARGUMENT,
+            "table: field \"%.100s\" has the width %lld; categories, ids, texts and sequences have one, of 1 to %d",
+            s->name, (long long)s->width, MW__ENCODER_WIDTH_MAX);
     const bool is_number = s->kind == MW_FIELD_NUMBER;
     if (!is_number && (s->missing != MW_MISSING_MEAN || s->constant != 0))
         return mw__fail(err, MW_ERROR_ARGUMENT,

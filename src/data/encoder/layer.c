@@ -47,7 +47,7 @@ static mw_tensor *scale_numbers(const mw_table_encoder *e, mw_tensor *x, mw_erro
     if (numbers == NULL)
         return NULL;
     for (size_t i = 0; i < e->field_count; i++)
-        if (!mw__encoder_has_words(&e->fields[i]))
+        if (!mw__encoder_has_words(&e->fields[i]) && e->fields[i].kind != MW_FIELD_SEQUENCE)
             scale_field(&e->fields[i], numbers, numbers + count);
     mw_tensor *part = e->numbers < e->columns ? part_of(x, 0, e->numbers) : x;
     mw_tensor *scaled =
@@ -83,6 +83,64 @@ static mw_tensor *spread_words(const mw_table_encoder *e, size_t index, mw_tenso
     return mw_dense(hot, f->width, whole);
 }
 
+/* ---- sequences ---- */
+
+/* 0, 1, .. [1, count]. */
+static mw_tensor *count_up(const mw_table_encoder *e, mw_tensor *x, int64_t count, mw_error *err)
+{
+    float *range = mw__alloc(e->allocator, (size_t)count, sizeof *range, err);
+    for (int64_t i = 0; range != NULL && i < count; i++)
+        range[i] = (float)i;
+    mw_tensor *row = range != NULL ? constant_row(x, count, range) : NULL;
+    mw__free(e->allocator, range);
+    return row;
+}
+
+/* [N, length, width] of the words, or [N, length, 1] of the values; zeros where `mask` [N, length, 1] is. */
+static mw_tensor *read_elements(const mw__encoder_field *f, mw_tensor *part, mw_tensor *mask, const char *name)
+{
+    const int64_t rows = mw_tensor_shape(part).dim[0];
+    if (f->has_values) {
+        const double factor = f->value.deviation > 0 ? 1 / f->value.deviation : 1;
+        mw_tensor *scaled = mw_mul_scalar(mw_add_scalar(part, -f->value.mean), factor);
+        return mw_mul(mw_reshape(scaled, MW_SHAPE(rows, f->length, 1)), mask);
+    }
+    const int64_t words = (int64_t)f->words.count;
+    mw_tensor *known = mw_cast(mw_less(part, mw_scalar(mw_tensor_graph(part), mw_tensor_dtype(part), (double)words)),
+                               mw_tensor_dtype(part));
+    mw_tensor *read = mw_embedding(mw_cast(part, MW_I32), words + 1, f->width, name);
+    if (mw_tensor_dtype(read) != mw_tensor_dtype(part))
+        read = mw_cast(read, mw_tensor_dtype(part));
+    return mw_mul(read, mw_mul(mask, mw_reshape(known, MW_SHAPE(rows, f->length, 1))));
+}
+
+/* What a GRU has at the last element, and its mean over all of them: [N, 2 width]. What stands behind the last element
+ * changes neither. */
+static mw_tensor *read_sequence(const mw_table_encoder *e, size_t index, mw_tensor *x, const char *name, mw_error *err)
+{
+    const mw__encoder_field *f = &e->fields[index];
+    const int64_t rows = mw_tensor_shape(x).dim[0];
+    const mw_dtype dtype = mw_tensor_dtype(x);
+    const mw_axes steps = {.count = 1, .axis = {1}};
+    const mw_shape spread = MW_SHAPE(rows, f->length, 1);
+    char whole[160];
+    mw_tensor *range = count_up(e, x, f->length, err), *length = part_of(x, f->first, 1);
+    if (range == NULL)
+        return NULL;
+    mw_tensor *mask = mw_reshape(mw_cast(mw_less(range, length), dtype), spread);
+    mw_tensor *last = mw_reshape(mw_cast(mw_equal(range, mw_add_scalar(length, -1)), dtype), spread);
+    snprintf(whole, sizeof whole, "%.120s.%zu.words", name, index);
+    mw_tensor *read = read_elements(f, part_of(x, f->first + 1, f->length), mask, whole);
+    mw_recurrent_layer_options options = mw_recurrent_layer_defaults();
+    options.batch_first = true;
+    snprintf(whole, sizeof whole, "%.120s.%zu.gru", name, index);
+    mw_tensor *y = mw_gru_layer(read, f->width, whole, &options).y;
+    mw_tensor *count = mw_maximum(length, mw_scalar(mw_tensor_graph(x), dtype, 1));
+    mw_tensor *parts[] = {mw_reduce_sum(mw_mul(y, last), steps, false),
+                          mw_real_div(mw_reduce_sum(mw_mul(y, mask), steps, false), count)};
+    return mw_concat(parts, 2, 1);
+}
+
 /* ---- all ---- */
 
 static mw_tensor *join_parts(const mw_table_encoder *e, mw_tensor *x, const char *name, mw_tensor **parts,
@@ -94,6 +152,9 @@ static mw_tensor *join_parts(const mw_table_encoder *e, mw_tensor *x, const char
     for (size_t i = 0; i < e->field_count; i++)
         if (mw__encoder_has_words(&e->fields[i]) && e->fields[i].words.count > 0)
             parts[count++] = spread_words(e, i, x, name, err);
+    for (size_t i = 0; i < e->field_count; i++)
+        if (e->fields[i].kind == MW_FIELD_SEQUENCE)
+            parts[count++] = read_sequence(e, i, x, name, err);
     return count == 1 ? parts[0] : mw_concat(parts, count, 1);
 }
 

@@ -81,14 +81,29 @@ static mw_status observe_word(mw__encoder_observed *o, const mw__records_cell *c
     return mw__map_set_n(&o->words, word, length, o, err);
 }
 
+static void observe_elements(mw__encoder_observed *o, const mw__records_cell *cell)
+{
+    double value;
+    mw__records_cell element;
+    mw__encoder_elements elements = mw__encoder_elements_of(cell);
+    for (; mw__encoder_next_element(&elements, &element); o->elements++) {
+        const bool is_number = mw__encoder_read_number(&element, '.', &value);
+        o->has_word_element = o->has_word_element || !is_number;
+        o->has_fraction_element = o->has_fraction_element || (is_number && value != floor(value));
+    }
+    o->sequences++;
+}
+
 static mw_status observe_cell(mw__encoder_observed *o, const mw__records_cell *cell, char decimal, mw_error *err)
 {
     double truth;
     if (mw__encoder_is_missing(cell))
         return MW_OK;
     o->present++;
-    if (cell->kind == MW__RECORDS_NESTED) {
-        o->nested++;
+    if (o->is_sequence ? cell->kind != MW__RECORDS_NESTED : mw__encoder_looks_like_sequence(cell))
+        observe_elements(o, cell);
+    if (cell->kind != MW__RECORDS_TEXT) {
+        o->nested += cell->kind == MW__RECORDS_NESTED;
         return MW_OK;
     }
     observe_number(o, cell, decimal);
@@ -97,7 +112,17 @@ static mw_status observe_cell(mw__encoder_observed *o, const mw__records_cell *c
     return observe_word(o, cell, err);
 }
 
-mw_status mw__encoder_observe(mw__records *rows, mw__encoder_observed **out, int64_t *out_rows, mw_error *err)
+static bool is_said_sequence(const mw_table_fit_options *options, const char *name)
+{
+    for (size_t i = 0; options->fields != NULL && i < options->field_count; i++)
+        if (options->fields[i].kind == MW_FIELD_SEQUENCE && options->fields[i].name != NULL &&
+            strcmp(options->fields[i].name, name) == 0)
+            return true;
+    return false;
+}
+
+mw_status mw__encoder_observe(mw__records *rows, const mw_table_fit_options *options, mw__encoder_observed **out,
+                              int64_t *out_rows, mw_error *err)
 {
     bool more = true;
     mw__encoder_observed *all = *out = mw__alloc(rows->source.allocator, rows->count, sizeof *all, err);
@@ -106,6 +131,7 @@ mw_status mw__encoder_observe(mw__records *rows, mw__encoder_observed **out, int
     for (size_t i = 0; i < rows->count; i++) {
         mw__map_init(&all[i].words, rows->source.allocator);
         all[i].is_rising = all[i].is_zero_one = true;
+        all[i].is_sequence = is_said_sequence(options, rows->names[i]);
     }
     for (;;) {
         MW_TRY(mw__records_next(rows, &more, err));

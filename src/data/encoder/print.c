@@ -61,6 +61,17 @@ static void say_words(const mw__encoder_field *f, char *out, size_t size)
     mw__printable_printf(out, size, "%zu words, %s: %s", f->words.count, form, list);
 }
 
+static void say_sequence(const mw__encoder_field *f, char *out, size_t size)
+{
+    char of[96];
+    if (f->has_values)
+        mw__printable_printf(of, sizeof of, "numbers, mean %.5g, deviation %.5g", f->value.mean, f->value.deviation);
+    else
+        mw__printable_printf(of, sizeof of, "words of %zu", f->words.count);
+    mw__printable_printf(out, size, "up to %lld %s, %lld learned numbers each", (long long)f->length, of,
+                         (long long)f->width);
+}
+
 static void say_field(const mw__encoder_field *f, char *out, size_t size)
 {
     switch (f->kind) {
@@ -74,6 +85,9 @@ static void say_field(const mw__encoder_field *f, char *out, size_t size)
     case MW_FIELD_CATEGORY:
     case MW_FIELD_ID:
         say_words(f, out, size);
+        break;
+    case MW_FIELD_SEQUENCE:
+        say_sequence(f, out, size);
         break;
     case MW_FIELD_TEXT:
         mw__printable_printf(out, size, "words hashed into %lld columns", (long long)f->width);

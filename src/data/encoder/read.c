@@ -194,9 +194,12 @@ static mw_status check_field(const mw__encoder_field *f, mw_error *err)
                             ? "has numbers that fp32 has not"
                         : f->width > MW__ENCODER_WIDTH_MAX || (f->kind == MW_FIELD_TEXT && f->width == 0)
                             ? "has no width of 1 to 1024"
-                        : f->words.count > 0 && !mw__encoder_has_words(f) ? "has words and is no category"
-                        : f->has_indicator && !has_numbers                ? "marks what is missing and is no number"
-                                                                          : NULL;
+                        : (f->kind == MW_FIELD_SEQUENCE) != (f->length > 0) || f->length > MW__ENCODER_LENGTH_MAX ||
+                                (f->kind == MW_FIELD_SEQUENCE && f->width == 0)
+                            ? "is a sequence of no length of 1 to 4096, or has one"
+                        : f->words.count > 0 && !mw__encoder_keeps_words(f) ? "has words and is no category"
+                        : f->has_indicator && !has_numbers                  ? "marks what is missing and is no number"
+                                                                            : NULL;
     return wrong == NULL ? MW_OK
                          : mw__fail(err, MW_ERROR_FORMAT, "table encoder: field \"%.100s\" %s",
                                     f->name != NULL ? f->name : "", wrong);

@@ -11,6 +11,7 @@
 typedef struct reading {
     mw__records *rows;
     bool lists;      /* keys become fields; else values become cells */
+    bool in_list;    /* of values, which belong to the cell */
     size_t cell;     /* whose value comes next */
     size_t capacity; /* of the list of cells */
 } reading;
@@ -49,25 +50,53 @@ static mw_status put_cell(reading *r, const char *text, size_t length, mw__recor
     return mw__text_check(&rows->texts, err);
 }
 
+/* The text of a value; NULL for null, arrays and objects. `number` has 24 bytes. */
+static const char *text_of(const mw__json_item *item, char *number, size_t *out_length)
+{
+    const char *text = NULL;
+    if (item->event == MW__JSON_STRING || item->event == MW__JSON_REAL) {
+        *out_length = item->length;
+        return item->text;
+    }
+    if (item->event == MW__JSON_NUMBER) {
+        snprintf(number, 24, "%" PRIu64, item->number);
+        text = number;
+    }
+    text = item->event == MW__JSON_TRUE ? "true" : item->event == MW__JSON_FALSE ? "false" : text;
+    *out_length = text != NULL ? strlen(text) : 0;
+    return text;
+}
+
 static mw_status put_value(reading *r, const mw__json_item *item, mw_error *err)
 {
     char number[24];
-    switch (item->event) {
-    case MW__JSON_STRING:
-    case MW__JSON_REAL:
-        return put_cell(r, item->text, item->length, MW__RECORDS_TEXT, err);
-    case MW__JSON_NUMBER:
-        snprintf(number, sizeof number, "%" PRIu64, item->number);
-        return put_cell(r, number, strlen(number), MW__RECORDS_TEXT, err);
-    case MW__JSON_TRUE:
-        return put_cell(r, "true", 4, MW__RECORDS_TEXT, err);
-    case MW__JSON_FALSE:
-        return put_cell(r, "false", 5, MW__RECORDS_TEXT, err);
-    case MW__JSON_NULL:
-        return put_cell(r, "", 0, MW__RECORDS_MISSING, err);
-    default:
-        return put_cell(r, "", 0, MW__RECORDS_NESTED, err);
+    size_t length;
+    const char *text = text_of(item, number, &length);
+    r->in_list = item->event == MW__JSON_BEGIN_ARRAY;
+    return put_cell(r, text != NULL ? text : "", length,
+                    text != NULL                   ? MW__RECORDS_TEXT
+                    : item->event == MW__JSON_NULL ? MW__RECORDS_MISSING
+                    : r->in_list                   ? MW__RECORDS_LIST
+                                                   : MW__RECORDS_NESTED,
+                    err);
+}
+
+/* A value of the array that the cell is. */
+static mw_status put_element(reading *r, const mw__json_item *item, mw_error *err)
+{
+    char number[24];
+    size_t length;
+    const char *text = text_of(item, number, &length);
+    mw__records_cell *cell = &r->rows->cells[r->cell];
+    if (text == NULL || memchr(text, '\0', length) != NULL) {
+        cell->kind = MW__RECORDS_NESTED;
+        r->in_list = false;
+        return MW_OK;
     }
+    mw__text_append(&r->rows->texts, text, length);
+    mw__text_append(&r->rows->texts, "", 1);
+    cell->length += length + 1;
+    return mw__text_check(&r->rows->texts, err);
 }
 
 static mw_status take_item(void *user, const mw__json_item *item, mw_error *err)
@@ -79,6 +108,8 @@ static mw_status take_item(void *user, const mw__json_item *item, mw_error *err)
         return item->event == MW__JSON_BEGIN_OBJECT || ends
                    ? MW_OK
                    : mw__records_fail(r->rows, &here, NULL, err, "the line is no JSON object");
+    if (item->depth == 2 && r->in_list && !r->lists && !ends)
+        return put_element(r, item, err);
     if (item->depth > 1 || ends)
         return MW_OK;
     return item->event == MW__JSON_KEY ? take_key(r, item, err) : put_value(r, item, err);

@@ -22,7 +22,8 @@ enum {
 typedef enum mw__records_cell_kind {
     MW__RECORDS_TEXT,
     MW__RECORDS_MISSING, /* null, or a key that the object has not */
-    MW__RECORDS_NESTED   /* an array or object */
+    MW__RECORDS_LIST,    /* an array of values: each is its text and a NUL */
+    MW__RECORDS_NESTED   /* an object, or an array of something else */
 } mw__records_cell_kind;
 
 typedef struct mw__records_cell {

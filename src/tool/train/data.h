@@ -54,6 +54,7 @@ typedef struct data_request {
     const char *table;     /* the encoder of the model that the data is for (DATA_TABLE_KEY), or NULL; owned */
     bool own;              /* the model was trained on this very data, and its parts are wanted again */
     const mw_port *input;  /* of the model that the data is for, or NULL: pictures come as it takes them */
+    bool has_network;      /* the recipe has one: of a table of arrays that all have the same length */
     bool integers;         /* the first layer looks its inputs up: those of a table stay integers */
     bool is_for_model;     /* it is there already: nothing is normalized for it.. */
     double *offsets;       /* ..but these are what was subtracted when it was trained */

@@ -12,7 +12,7 @@
 #include <string.h>
 
 /* One is fitted for what is trained from the begin, unless the numbers are to stay as they are, or are indices, or
- * lists of them. */
+ * lists of as many that a network of the recipe takes. */
 bool data_wants_encoder(opening *o)
 {
     const data_request *r = o->request;
@@ -22,7 +22,8 @@ bool data_wants_encoder(opening *o)
     if (r->integers || !field_bool(o->c, o->settings, "data.normalize", true))
         return false;
     const bool is_csv = mw__string_ends(r->path, ".csv") || mw__string_ends(r->path, ".tsv");
-    return is_csv || !data_read_fields(o) || !o->out->fields.has_arrays;
+    const bool is_said = !r->has_network || config_get(o->settings, "fields") != NULL;
+    return is_csv || is_said || !data_read_fields(o) || !o->out->fields.has_arrays;
 }
 
 static void say_offset(const opening *o, const mw_encoded_field *f)

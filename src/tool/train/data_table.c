@@ -66,7 +66,8 @@ static bool list_inputs(config *c, listing *l, const config_node *inputs)
 }
 
 /* The kinds in the order of mw_field_kind. */
-static const char *const kinds[] = {"found", "number", "category", "id", "date", "boolean", "text", "ignored", NULL};
+static const char *const kinds[] = {"found",   "number", "category", "id",      "date",
+                                    "boolean", "text",   "sequence", "ignored", NULL};
 
 static void take_kind(config *c, const config_node *node, const char *said, mw_field_setting *out)
 {
@@ -76,7 +77,8 @@ static void take_kind(config *c, const config_node *node, const char *said, mw_f
             return;
         }
     }
-    config_fail(c, node, "\"%.60s\" is no kind of a field: number, category, id, date, boolean, text, ignored", said);
+    config_fail(c, node,
+                "\"%.60s\" is no kind of a field: number, category, id, date, boolean, text, sequence, ignored", said);
 }
 
 /* Without asking for it: it may have no effect. */
@@ -99,7 +101,13 @@ static void take_details(config *c, const config_node *node, mw_field_setting *o
                                                       has_constant ? MW_MISSING_CONSTANT : MW_MISSING_MEAN);
     if (out->kind == MW_FIELD_NUMBER && out->missing == MW_MISSING_CONSTANT)
         out->constant = config_number(c, node, "constant", 0, -1e30, 1e30);
-    if (out->kind == MW_FIELD_CATEGORY || out->kind == MW_FIELD_ID || out->kind == MW_FIELD_TEXT)
+    if (out->kind == MW_FIELD_SEQUENCE) {
+        static const char *const elements[] = {"found", "words", "values", NULL};
+        out->length = config_integer(c, node, "length", 0, 1, 4096);
+        out->elements = (mw_sequence_elements)config_choice(c, node, "elements", elements, MW_SEQUENCE_FOUND);
+    }
+    if (out->kind == MW_FIELD_CATEGORY || out->kind == MW_FIELD_ID || out->kind == MW_FIELD_TEXT ||
+        out->kind == MW_FIELD_SEQUENCE)
         out->width = config_integer(c, node, "width", 0, 1, 1024);
 }
 

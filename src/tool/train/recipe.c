@@ -122,6 +122,7 @@ static bool open_data(training *t)
     request.has_classes = t->loss_kind == RECIPE_CROSS_ENTROPY;
     request.target = !is_loss_said(t) ? MW_TARGET_FOUND : request.has_classes ? MW_TARGET_CLASS : MW_TARGET_VALUE;
     request.as_it_is = t->loss_kind == RECIPE_BINARY_CROSS_ENTROPY;
+    request.has_network = config_get(c->root, "network") != NULL;
     request.integers = begins_with_embedding(config_get(c->root, "network"));
     const bool opened = t->err->status == MW_OK && open_model(t, &request, &input) &&
                         data_open(&t->data, c, settings, &request, t->err);
