@@ -55,6 +55,21 @@ MW_API mw_parameter_group mw_parameter_group_frozen(const char *pattern);
  *  return  true if it was taken; false for NULL, too */
 MW_API bool mw_parameter_group_set(mw_parameter_group *group, mw_parameter_group_number number, double value);
 
+/** A factor of the learning rate for what a pattern matches. */
+typedef struct mw_rate_factor {
+    const char *pattern; /* of parameters' names; if it matches none, of names of layers */
+    float factor;        /* > 0 */
+} mw_rate_factor;
+
+/** Each parameter's learning rate is multiplied by decay^(depth - 1) and by a factor, beside its group's. */
+typedef struct mw_trainer_rates {
+    float decay; /* in (0, 1], 0 = 1; depth as mw_graph_weights finds it.  source  Howard and Ruder 2018 */
+    const mw_rate_factor *factors; /* the first that matches a parameter counts; each must take one at least */
+    size_t factor_count;
+    const mw_graph *source; /* the loss's graph was made from it by mw_graph_trainable or mw_graph_lora: patterns mean
+                             * its layers (mw_weight.layer), too. NULL = parameters alone */
+} mw_trainer_rates;
+
 /** The most graphs for inputs of other sizes. */
 #define MW_VARIANTS_MAX 32
 
@@ -204,9 +219,9 @@ typedef struct mw_trainer_options {
 
     const mw_parameter_group *groups; /* the first that matches a parameter counts; copied */
     size_t group_count;
+    mw_trainer_rates rates;
 
-    int accumulate;      /* batches whose mean gradient makes one update, 1 to 1024; 0 = 1. The sum stays on the device
-                          */
+    int accumulate;      /* batches whose mean gradient makes one update, 1 to 1024; 0 = 1. The sum is on the device */
     int dispatch_steps;  /* steps that mw_trainer_step_many and mw_trainer_fit put into one dispatch, 1 to 100; 0 = 1.
                           * Saves the dispatches between them, costs the memory of as many batches */
     float average_decay; /* d in (0, 1]: a' = d a + (1 - d) p' follows each parameter p, for mw_trainer_use_averages;
@@ -232,5 +247,4 @@ MW_API mw_trainer_options mw_trainer_defaults(mw_tensor *loss, mw_optimizer opti
 #ifdef __cplusplus
 }
 #endif
-
 #endif

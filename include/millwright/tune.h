@@ -54,6 +54,11 @@ typedef struct mw_weight {
     const char *argument; /* as which it is used there */
     const char *obstacle; /* NULL: it can be trained; else why not */
     const char *reason;   /* NULL: patterns take it; else why only its whole name does */
+    const char *layer; /* name of the operation that uses it: that of an ONNX node, of a statement of MIL; "" = none */
+    int depth;         /* of its layer, counted from the results: 1 = no layer with weights lies behind it, 2 = one by
+                        * the longest way, ..; 0 = leads to no result. Layers have kernels or tables: biases, norms
+                        * and scales belong to the layer before them. Adapters are as deep as what they adapt. A
+                        * weight that is used several times is as deep as its last use */
 } mw_weight;
 
 /** Lists the weights of "main", those in branches and loops too, the largest first. Where constants of two blocks have
@@ -80,7 +85,7 @@ typedef enum mw_tune_outcome {
 
 typedef struct mw_tune_choice {
     const mw_weight *weight;
-    const char *pattern; /* that took it, or would have */
+    const char *pattern; /* that took it, or would have; "last" of those that the number of layers took */
     mw_tune_outcome outcome;
     const char *reason; /* NULL unless MW_TUNE_LEFT */
 } mw_tune_choice;
@@ -95,8 +100,12 @@ typedef struct mw_tune_options {
     size_t struct_size;
     const char *const *patterns; /* of whole weight names, as fnmatch(3); each must take one at least. With wildcards it
                                   * takes weights of layers (mw_weight.reason is NULL); a name given whole is taken
-                                  * whatever it is, a mask or a running variance too */
+                                  * whatever it is, a mask or a running variance too. A pattern that matches no weight's
+                                  * name is one of layers' names (mw_weight.layer), of which it takes all weights:
+                                  * those of ONNX nodes, in which "/", ":" and the like stand for "_" */
     size_t pattern_count;
+    int last; /* also the weights of the last layers, so many (mw_weight.depth); 0 = by patterns alone. Not more than
+               * there are */
     bool skip_fixed; /* leave out weights of layers that cannot be trained; else they are an error */
     mw_dtype dtype;  /* MW_F32: weights of fp16 are kept and updated in fp32, and rounded where they are used.
                       * MW_DTYPE_NONE: each weight keeps its type; small updates of fp16 parameters are lost. Any other
@@ -117,11 +126,11 @@ MW_API mw_tune_options mw_tune_defaults(const char *const *patterns, size_t coun
  *  constants stay, and other parameters of the source become states: frozen, without optimizer state. So are batch norm
  *  layers of which no pattern takes weight or bias: they keep their running statistics, and normalize by them.
  *  return  owned by the caller, by the allocator of the source; NULL with err set on failure
- *  errors  MW_ERROR_ARGUMENT for a pattern that matches nothing (the message lists the largest weights), for a
+ *  errors  MW_ERROR_ARGUMENT for a pattern that matches nothing (the message lists names near it), for a
  *          pattern that matches only constants that are no weights of layers (the message lists them, with reasons),
- *          for a shape of an input that does not exist, and for a dtype other than MW_F32 and MW_DTYPE_NONE;
- *          MW_ERROR_UNSUPPORTED for a matching weight that cannot be trained, naming operation and argument;
- *          MW_ERROR_SHAPE if the program does not fit the given shapes */
+ *          for more layers than there are, for a shape of an input that does not exist, and for a dtype other than
+ *          MW_F32 and MW_DTYPE_NONE; MW_ERROR_UNSUPPORTED for a matching weight that cannot be trained, naming
+ *          operation and argument; MW_ERROR_SHAPE if the program does not fit the given shapes */
 MW_API mw_graph *mw_graph_trainable(const mw_graph *source, const mw_tune_options *options, mw_error *err);
 
 /* ---- low-rank adapters ---- */
@@ -129,8 +138,9 @@ MW_API mw_graph *mw_graph_trainable(const mw_graph *source, const mw_tune_option
 /** What to adapt. Fill with mw_lora_defaults. */
 typedef struct mw_lora_options {
     size_t struct_size;
-    const char *const *patterns; /* weights of linear, matmul and conv that get an adapter, as fnmatch(3) */
+    const char *const *patterns; /* weights of linear, matmul and conv that get an adapter, as in mw_tune_options */
     size_t pattern_count;
+    int last;                         /* also those of the last layers, as in mw_tune_options */
     int rank;                         /* r, from 1; default 8 */
     float alpha;                      /* > 0; the adapter is scaled by alpha / r; default 16 */
     const char *const *full_patterns; /* weights that are trained themselves beside them, e.g. a head; may be NULL */

@@ -627,9 +627,12 @@ static void test_graph_options_out_of_range_are_refused(void)
 {
     FIELD(mw_tune_options, tune, options.pattern_count = 0);
     FIELD(mw_tune_options, tune, options.patterns = NULL);
+    FIELD(mw_tune_options, tune, options.last = -1);
+    FIELD(mw_tune_options, tune, options.last = 1000);
     FIELD(mw_tune_options, tune, options.dtype = (mw_dtype)99);
     FIELD(mw_tune_options, tune, options.dtype = MW_I32);
     FIELD(mw_tune_options, tune, options.shape_count = 3);
+    FIELD(mw_lora_options, lora, options.last = -1);
     FIELD(mw_lora_options, lora, options.rank = 0);
     FIELD(mw_lora_options, lora, options.rank = -4);
     FIELD(mw_lora_options, lora, options.alpha = -1.0f);

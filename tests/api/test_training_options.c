@@ -91,6 +91,7 @@ static void test_trainers_refuse_options_out_of_range(void)
         TRAINER(options.clipping.norm = bad[i]);
         TRAINER(options.clipping.value = bad[i]);
         TRAINER(options.average_decay = bad[i]);
+        TRAINER(options.rates.decay = bad[i]);
         NUMBER(mw_adam(0.1f), LEARNING_RATE, bad[i]);
         NUMBER(mw_adam(0.1f), WEIGHT_DECAY, bad[i]);
         NUMBER(mw_adam(0.1f), EPSILON, bad[i]);

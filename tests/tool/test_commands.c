@@ -78,11 +78,11 @@ static const char gate[] =
 static void test_info_lists_what_can_be_trained(void)
 {
     folder_put("gate.mil", gate);
-    CHECK_MW(0, "  yes      kernel     gate_w  fp32", NULL, "info", "gate.mil", "--trainable");
-    CHECK_MW(0, "  yes      scale      gamma  fp32", NULL, "info", "gate.mil", "--trainable");
-    CHECK_MW(0, "  by name  none       mask  fp32 [2, 3]  y of add: it is added, and not as", NULL, "info", "gate.mil",
-             "--trainable");
-    CHECK_MW(0, "  never    none       leak", NULL, "info", "gate.mil", "--trainable");
+    CHECK_MW(0, "  yes      kernel         1  gate_w  fp32 [3, 3]  of h\n", NULL, "info", "gate.mil", "--trainable");
+    CHECK_MW(0, "  yes      scale          1  gamma  fp32", NULL, "info", "gate.mil", "--trainable");
+    CHECK_MW(0, "  by name  none           1  mask  fp32 [2, 3]  of m  y of add: it is added, and not as", NULL, "info",
+             "gate.mil", "--trainable");
+    CHECK_MW(0, "  never    none           1  leak", NULL, "info", "gate.mil", "--trainable");
     CHECK_JSON("info", "gate.mil", "--trainable");
 }
 

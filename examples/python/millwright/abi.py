@@ -422,6 +422,8 @@ mw_metrics_field = _struct("mw_metrics_field")
 mw_watch = _struct("mw_watch")
 mw_watched = _struct("mw_watched")
 mw_parameter_group = _struct("mw_parameter_group")
+mw_rate_factor = _struct("mw_rate_factor")
+mw_trainer_rates = _struct("mw_trainer_rates")
 mw_metric = _struct("mw_metric")
 mw_trainer_precision = _struct("mw_trainer_precision")
 mw_trainer_clipping = _struct("mw_trainer_clipping")
@@ -735,6 +737,11 @@ mw_watched._fields_ = [
     ("norm", c_double), ("zeros", c_double), ("non_finite", c_double),
 ]
 mw_parameter_group._fields_ = [("hidden", c_uint64 * 6)]
+mw_rate_factor._fields_ = [("pattern", c_char_p), ("factor", c_float)]
+mw_trainer_rates._fields_ = [
+    ("decay", c_float), ("factors", POINTER(mw_rate_factor)), ("factor_count", c_size_t),
+    ("source", POINTER(mw_graph)),
+]
 mw_metric._fields_ = [("name", c_char_p), ("tensor", POINTER(mw_tensor))]
 mw_trainer_precision._fields_ = [("loss_scale", c_float), ("dynamic", c_bool), ("interval", c_int)]
 mw_trainer_clipping._fields_ = [("norm", c_float), ("value", c_float)]
@@ -752,8 +759,8 @@ mw_trainer_options._fields_ = [
     ("struct_size", c_size_t), ("loss", POINTER(mw_tensor)), ("optimizer", mw_optimizer),
     ("metric", POINTER(mw_tensor)), ("metrics", POINTER(mw_metric)), ("metric_count", c_size_t),
     ("prediction", POINTER(mw_tensor)), ("variants", POINTER(POINTER(mw_tensor))), ("variant_count", c_size_t),
-    ("groups", POINTER(mw_parameter_group)), ("group_count", c_size_t), ("accumulate", c_int),
-    ("dispatch_steps", c_int), ("average_decay", c_float), ("average_from", c_int),
+    ("groups", POINTER(mw_parameter_group)), ("group_count", c_size_t), ("rates", mw_trainer_rates),
+    ("accumulate", c_int), ("dispatch_steps", c_int), ("average_decay", c_float), ("average_from", c_int),
     ("precision", mw_trainer_precision), ("clipping", mw_trainer_clipping), ("memory", mw_trainer_memory),
     ("ranks", mw_trainer_ranks), ("watch", mw_trainer_watch), ("compile", mw_compile_options),
 ]

@@ -41,6 +41,7 @@ static void destroy_owner(mw__state_owner *owner)
     mw__graph_free(trainer->model.graph);
     mw__trainer_drop_comparison(trainer);
     mw__map_deinit(&trainer->optimizer.declared);
+    mw__map_deinit(&trainer->optimizer.members);
     mw__arena_deinit(&trainer->arena);
     mw__learned_classes_destroy(trainer->fit.learned, allocator);
     mw__free(allocator, trainer->watched.tensors);

@@ -90,6 +90,7 @@ mw_trainer *mw__trainer_create_in(const mw_trainer_options *options, size_t piec
     trainer->allocator = allocator;
     mw__arena_init(&trainer->arena, allocator);
     mw__map_init(&trainer->optimizer.declared, allocator);
+    mw__map_init(&trainer->optimizer.members, allocator);
     trainer->strategy = &mw__trainer_alone;
     trainer->numbers.gradient_ranks = 1;
     trainer->watched.update_pass = &trainer->step;

@@ -102,14 +102,18 @@ static void say_trainable(const mw_weight *weight, const tool_call *call)
         tool_json_shape(call->json, "shape", weight->shape);
         mw__json_add_string(call->json, "role", weight->role_name);
         mw__json_add_string(call->json, "trained", trained_by(weight));
+        mw__json_add_string(call->json, "layer", weight->layer);
+        mw__json_add_integer(call->json, "depth", weight->depth);
         mw__json_add_string(call->json, "why", why);
         mw__json_close(call->json, '}');
         return;
     }
-    tool_print("  %-8s %-10s ", trained_by(weight), weight->role_name);
+    tool_print("  %-8s %-10s %5d  ", trained_by(weight), weight->role_name, weight->depth);
     tool_show(weight->name);
     tool_print("  %s %s%s", mw_dtype_name(weight->dtype), tool_shape(shape, sizeof shape, weight->shape),
-               why != NULL ? "  " : "");
+               weight->layer[0] != '\0' ? "  of " : "");
+    tool_show(weight->layer);
+    tool_puts(why != NULL ? "  " : "");
     if (why != NULL && weight->operation[0] != '\0')
         tool_print("%s of %s: ", weight->argument, weight->operation);
     tool_show(why);
@@ -205,6 +209,8 @@ int tool_info(const tool_call *call)
     tool_say_layers(graph, call);
     if (o.weights)
         say_weights(graph, "weights", say_weight, call);
+    if (o.trainable && call->json == NULL)
+        tool_print("  %-8s %-10s %5s  weight\n", "patterns", "role", "depth");
     if (o.trainable)
         say_weights(graph, "trainable", say_trainable, call);
     mw_model_destroy(model);

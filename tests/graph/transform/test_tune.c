@@ -355,7 +355,7 @@ static void test_bad_choices_are_refused_by_name(void)
     static const refusal cases[] = {
         {{"fc2.*"},
          MW_ERROR_ARGUMENT,
-         "trainable: pattern \"fc2.*\" matches none of 8 weights: \"cube\" fp32 [5, 3, 2], "},
+         "trainable: pattern \"fc2.*\" matches none of 8 weights and no layer; near it are \"fc_weight\", \"fc_bias\""},
         {{"fc_*", ""}, MW_ERROR_ARGUMENT, "trainable: pattern 1 is empty"},
         {{"slope"}, MW_ERROR_UNSUPPORTED, "trainable: \"slope\" (alpha of leaky_relu) cannot be chosen: the operation"},
         {{"epsilon"},

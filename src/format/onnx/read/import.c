@@ -325,6 +325,7 @@ static mw_status define_results(mw__onnx_node *node)
 static mw_status read_known(mw__onnx_node *node, const Mw__Onnx__Function *function)
 {
     mw__onnx_import *import = node->import;
+    const size_t from = node->graph->block->op_count;
     mw_status status = function == NULL ? check_inputs(node) : MW_OK;
     if (status == MW_OK)
         status = function == NULL ? node->row->read(node) : mw__onnx_call(node, function);
@@ -335,6 +336,8 @@ static mw_status read_known(mw__onnx_node *node, const Mw__Onnx__Function *funct
             if (node->proto->output[i][0] != '\0' && node->out[i].type == 0)
                 status = mw__onnx_refuse(node, "its output %zu is not supported", i);
     }
+    if (status == MW_OK && function == NULL)
+        mw__onnx_name_layer(node, from);
     if (mw__failed(import->err))
         return import->err->status;
     if (import->graph->error.status != MW_OK)

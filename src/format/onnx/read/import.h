@@ -217,6 +217,9 @@ mw_tensor *mw__onnx_wrap(mw_tensor *x, int type);
 mw_tensor *mw__onnx_indices(mw__onnx_node *node, size_t index, int64_t extent);
 /* x with axes of extent 1 in front, up to `rank`. */
 mw_tensor *mw__onnx_pad_rank(mw_tensor *x, int rank);
+/* node_name.c: the operation that takes a weight, of those that the node made behind the first `from` of the block,
+ * gets its name. */
+void mw__onnx_name_layer(mw__onnx_node *node, size_t from);
 /* Carries the call of a function out. */
 mw_status mw__onnx_call(mw__onnx_node *node, const Mw__Onnx__Function *function);
 

@@ -257,6 +257,7 @@ static mw_status check_call(const char *call, const mw_graph *source, const size
 typedef struct choice {
     const char *const *patterns;
     size_t count;
+    int last;
 } choice;
 
 /* The number of examples that the shapes ask for, if they differ in their first extents alone; else 0. */
@@ -358,15 +359,21 @@ static mw_graph *copy_or_rebatch(mw__tuning *t, choice adapt, choice train, mw_e
     return copy;
 }
 
+static mw_status choose(const mw__tuning *t, choice wanted, mw__tune_fate fate, mw_error *err)
+{
+    MW_TRY(mw__tune_choose(t, wanted.patterns, wanted.count, fate, err));
+    return wanted.last != 0 ? mw__tune_choose_last(t, wanted.last, fate, err) : MW_OK;
+}
+
 static mw_graph *tune(mw__tuning *t, choice adapt, choice train, mw_error *err)
 {
     mw__graph_hold(t->source);
     mw__arena_init(&t->arena, t->source->allocator);
     mw_status status = prepare_tuning(t, err);
     if (status == MW_OK)
-        status = mw__tune_choose(t, adapt.patterns, adapt.count, MW__TUNE_ADAPT, err);
+        status = choose(t, adapt, MW__TUNE_ADAPT, err);
     if (status == MW_OK)
-        status = mw__tune_choose(t, train.patterns, train.count, MW__TUNE_TRAIN, err);
+        status = choose(t, train, MW__TUNE_TRAIN, err);
     if (status == MW_OK)
         status = mw__tune_index(t, err);
     if (status == MW_OK)
@@ -397,7 +404,7 @@ mw_graph *mw_graph_trainable(const mw_graph *source, const mw_tune_options *o, m
                     .report = o->report,
                     .report_user = o->report_user,
                     .dtype = o->dtype};
-    return tune(&t, (choice){0}, (choice){o->patterns, o->pattern_count}, err);
+    return tune(&t, (choice){0}, (choice){o->patterns, o->pattern_count, o->last}, err);
 }
 
 static mw_status check_lora(const mw_lora_options *o, mw_error *err)
@@ -406,7 +413,7 @@ static mw_status check_lora(const mw_lora_options *o, mw_error *err)
         return mw__fail(err, MW_ERROR_ARGUMENT, "lora: rank %d is below 1", o->rank);
     if (!(o->alpha > 0.0f) || !(o->alpha <= 1e30f))
         return mw__fail(err, MW_ERROR_ARGUMENT, "lora: alpha %g is not a positive finite number", (double)o->alpha);
-    if (o->pattern_count == 0)
+    if (o->pattern_count == 0 && o->last == 0)
         return mw__fail(err, MW_ERROR_ARGUMENT, "lora: there are no patterns for weights with an adapter");
     return MW_OK;
 }
@@ -429,5 +436,6 @@ mw_graph *mw_graph_lora(const mw_graph *source, const mw_lora_options *o, mw_err
                     .report_user = o->report_user,
                     .dtype = o->dtype,
                     .lora = {.rank = o->rank, .scale = o->alpha / (float)o->rank, .dtype = o->dtype}};
-    return tune(&t, (choice){o->patterns, o->pattern_count}, (choice){o->full_patterns, o->full_count}, err);
+    return tune(&t, (choice){o->patterns, o->pattern_count, o->last}, (choice){o->full_patterns, o->full_count, 0},
+                err);
 }

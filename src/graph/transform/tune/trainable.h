@@ -1,6 +1,6 @@
 /* Fine-tuning inside the room: trainable_weights.c and trainable_role.c find the weights (trainable_beside.c,
- * trainable_follow.c and trainable_guess.c help), trainable_choose.c chooses, trainable.c copies, lora.c builds
- * adapters; the runtime writes back what was trained. */
+ * trainable_follow.c and trainable_guess.c help), trainable_layer.c their layers, trainable_choose.c chooses,
+ * trainable.c copies, lora.c builds adapters; the runtime writes back what was trained. */
 #ifndef MW__GRAPH_TRANSFORM_TUNE_TRAINABLE_H
 #define MW__GRAPH_TRANSFORM_TUNE_TRAINABLE_H
 
@@ -64,6 +64,12 @@ typedef struct mw__tune_role {
 /* "none", "kernel", "bias", .. */
 const char *mw__tune_role_name(mw_weight_role role);
 MW__SIBLING mw__tune_role mw__tune_find_role(const mw_tensor *value, const mw__use *const *uses);
+/* Before the number of a further operation of one node. */
+#define MW__TUNE_PART "__"
+/* trainable_choose.c: whether a pattern matches the name of its layer, in which "/", ":" and the like stand for "_". */
+bool mw__tune_matches_layer(const char *pattern, const mw_weight *weight);
+/* What such an argument is by the table alone. */
+mw_weight_role mw__tune_role_in_table(const mw__op *op, const char *argument);
 
 /* trainable_follow.c. How many operations a constant is followed through: a kernel of three axes that is spread with
  * zeros, since it was computed and is dilated, is moved and padded ten times. */
@@ -114,12 +120,15 @@ typedef struct mw__tune_item {
 typedef struct mw__tune_items {
     mw__tune_item *items;
     size_t count;
+    uint32_t layer_count; /* the largest depth */
     const mw__use *const *uses;
 } mw__tune_items;
 
 /* Whether it stands in a block of an operation. */
 bool mw__tune_is_nested(const mw_tensor *value);
 mw_status mw__tune_collect(mw__arena *arena, const mw_graph *graph, mw__tune_items *out, mw_error *err);
+/* trainable_layer.c: layer and depth of each weight. */
+mw_status mw__tune_find_layers(mw__arena *arena, const mw__function *function, mw__tune_items *items, mw_error *err);
 /* The largest first. */
 void mw__tune_sort(const mw__tune_items *list);
 /* Why a weight cannot be used even where it stands: compressed, or not read. NULL = nothing. */

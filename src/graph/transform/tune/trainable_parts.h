@@ -29,6 +29,8 @@ typedef struct mw__tuning {
  * reason; so is what is fixed, with skip_fixed. */
 mw_status mw__tune_choose(const mw__tuning *t, const char *const *patterns, size_t count, mw__tune_fate fate,
                           mw_error *err);
+/* The same of the weights of the last layers, so many; of a kernel alone where it gets an adapter. */
+mw_status mw__tune_choose_last(const mw__tuning *t, int last, mw__tune_fate fate, mw_error *err);
 /* by_value and by_op of what is chosen; fails if nothing is. */
 mw_status mw__tune_index(mw__tuning *t, mw_error *err);
 /* Tells the caller what became of each match. */

@@ -52,7 +52,7 @@ static bool is_recurrent_weight(const char *argument)
            strncmp(argument, "peephole", 8) == 0 || strcmp(argument, "input_bias") == 0;
 }
 
-static mw_weight_role find_in_table(const mw__op *op, const char *argument)
+mw_weight_role mw__tune_role_in_table(const mw__op *op, const char *argument)
 {
     for (size_t i = 0; i < sizeof roles / sizeof *roles; i++) {
         if (strcmp(op->kind, roles[i].operation) != 0)
@@ -83,7 +83,7 @@ static bool is_first_state(const search *s, const mw__op *op)
 
 static mw_weight_role role_in_table(const search *s, const mw__op *op, const char *argument)
 {
-    const mw_weight_role role = find_in_table(op, argument);
+    const mw_weight_role role = mw__tune_role_in_table(op, argument);
     const mw_tensor *own = mw__op_operand(op, argument);
     if (role == MW_WEIGHT_KERNEL && ((own != NULL && mw__tune_is_repeated(s->root, own)) || is_first_state(s, op)))
         return MW_WEIGHT_NONE;
@@ -230,7 +230,7 @@ static mw_weight_role guess_role(const search *s, const mw__use *use)
 
 static const char *reason_of(const mw__op *op, const char *argument)
 {
-    if (find_in_table(op, argument) == MW_WEIGHT_TABLE)
+    if (mw__tune_role_in_table(op, argument) == MW_WEIGHT_TABLE)
         return "its name or its numbers are those of a mask, a grid or a table of sines, not of learned rows";
     if (IS_ONE_OF(op->kind, "mul", "real_div"))
         return "it scales values, and is no vector of a norm and no layer scale";

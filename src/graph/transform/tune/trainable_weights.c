@@ -173,7 +173,7 @@ mw_status mw__tune_collect(mw__arena *arena, const mw_graph *graph, mw__tune_ite
     if (status == MW_OK)
         add_items(out, body, &nested);
     mw__map_deinit(&nested);
-    return status;
+    return status == MW_OK ? mw__tune_find_layers(arena, function, out, err) : status;
 }
 
 /* ---- listing ---- */

@@ -29,6 +29,7 @@ typedef struct mw__trainer_group {
     const char *pattern;
     bool frozen, moving_statistics;
     double rate_factor;
+    size_t base;                 /* of one that was made for a rate: the group that it is like */
     mw__optimizer optimizer;     /* with the device's defaults and the group's weight decay */
     mw__optimizer_limits limits; /* of its fp32 parameters */
 } mw__trainer_group;
@@ -114,6 +115,8 @@ typedef struct mw__trainer_model {
 typedef struct mw__trainer_optimizer {
     mw__trainer_group *groups;
     size_t group_count;
+    size_t pattern_count; /* of these, with group 0; those behind were made for rates */
+    mw__map members;      /* by parameter: the index of such a group */
     mw__trainer_scalar *scalars;
     size_t scalar_count;
     mw__map declared; /* by parameter: the states of its optimizer, which is asked once; in the arena */

@@ -158,10 +158,13 @@ static mw_status copy_group(mw_trainer *t, const parameter_group *source, mw__tr
     return out->pattern != NULL ? MW_OK : MW_ERROR_MEMORY;
 }
 
-/* The first pattern that matches; group 0 is that of all others. */
+/* One made for a rate, else the first whose pattern matches; group 0 is that of all others. */
 size_t mw__trainer_group_of(const mw_trainer *t, const char *parameter)
 {
-    for (size_t i = 1; i < t->optimizer.group_count; i++)
+    const size_t made = (size_t)(uintptr_t)mw__map_get(&t->optimizer.members, parameter);
+    if (made > 0)
+        return made;
+    for (size_t i = 1; i < t->optimizer.pattern_count; i++)
         if (fnmatch(t->optimizer.groups[i].pattern, parameter, 0) == 0)
             return i;
     return 0;
@@ -229,11 +232,12 @@ mw_status mw__trainer_make_groups(mw_trainer *t, const mw_trainer_options *o, mw
         return MW_ERROR_MEMORY;
     t->optimizer.groups[0] = (mw__trainer_group){.optimizer = mw__optimizer_of(&o->optimizer), .rate_factor = 1.0};
     MW_TRY(mw__optimizer_keep(&t->optimizer.groups[0].optimizer, &t->arena, err));
-    t->optimizer.group_count = o->group_count + 1;
+    t->optimizer.group_count = t->optimizer.pattern_count = o->group_count + 1;
     for (size_t i = 0; i < o->group_count; i++) {
         const parameter_group g = group_of(&o->groups[i]);
         MW_TRY(check_group(&g, i + 1, err));
         MW_TRY(copy_group(t, &g, &t->optimizer.groups[i + 1], err));
     }
-    return check_matches(t, err);
+    MW_TRY(check_matches(t, err));
+    return mw__trainer_make_rates(t, &o->rates, err);
 }

@@ -20,6 +20,8 @@ mw_status mw__trainer_list_metrics(mw_trainer *trainer, const mw_trainer_options
 /* Group 0 and those of the options; the model is there. */
 mw_status mw__trainer_make_groups(mw_trainer *trainer, const mw_trainer_options *options, mw_error *err);
 size_t mw__trainer_group_of(const mw_trainer *trainer, const char *parameter);
+/* trainer_rates.c: groups by depth and selector, behind those of patterns. */
+mw_status mw__trainer_make_rates(mw_trainer *trainer, const mw_trainer_rates *rates, mw_error *err);
 /* True for a state that a frozen group takes (mw__clone_frozen). */
 bool mw__trainer_freezes(void *trainer, const mw_tensor *state);
 
