@@ -66,7 +66,7 @@ TAKEN = {"FAR", "MAX", "close", "compress", "link", "read", "truncate", "wait", 
 SHARED_NAME = re.compile(r"(mw_|MW_|ane_e5rt_|e5rt_|E5RT_)")
 SINGLE_HEADERS = ("uthash.h", "xxhash.h")
 # Here only where their condition holds.
-OPTIONAL_HEADERS = re.compile(r"(immintrin|zlib|png|jpeglib|jerror|webp/decode|plist/plist|protobuf-c/protobuf-c)\.h$")
+OPTIONAL_HEADERS = re.compile(r"(immintrin|zlib|png|jpeglib|jerror|webp/decode|sndfile|plist/plist|protobuf-c/protobuf-c)\.h$")
 
 
 class Tree:
@@ -337,6 +337,7 @@ HEAD = """/* Millwright @VERSION@ as one file, beside millwright.h. Made of its 
  *     -DMW_HAVE_PNG=1       -lpng         PNG pictures (--with data)
  *     -DMW_HAVE_JPEG=1      -ljpeg        JPEG pictures (--with data)
  *     -DMW_HAVE_WEBP=1      -lwebp        WebP pictures (--with data)
+ *     -DMW_HAVE_SNDFILE=1   -lsndfile     WAV and FLAC sounds (--with data)
  *     -DMW_HAVE_PROTOBUF=1  -lprotobuf-c  Core ML packages, ONNX@SCHEMAS@
  *     -DMW_HAVE_PLIST=1     -lplist-2.0   netplists
  *     -DMW_HAVE_UTF8PROC=1  -lutf8proc    tokenizers of anything but ASCII (--with text)
@@ -386,7 +387,7 @@ HEADER_HEAD = """/* Millwright @VERSION@: its public headers as one file, for mi
  *
 @LICENSE@ */
 """
-LIBRARIES = ("ZLIB", "PNG", "JPEG", "WEBP", "PROTOBUF", "PLIST")
+LIBRARIES = ("ZLIB", "PNG", "JPEG", "WEBP", "SNDFILE", "PROTOBUF", "PLIST")
 
 
 def license_text():

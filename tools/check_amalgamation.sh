@@ -75,7 +75,7 @@ for language in "cc -std=c11 -x c" "c++ -std=c++11 -x c++"; do
 done
 
 # With every library, and with none and no protoc-c; -fsyntax-only, as they compile long.
-all="-DMW_HAVE_ZLIB=1 -DMW_HAVE_PNG=1 -DMW_HAVE_JPEG=1 -DMW_HAVE_WEBP=1 -DMW_HAVE_PROTOBUF=1 -DMW_HAVE_PLIST=1 -DMW_HAVE_UTF8PROC=1 -DMW_HAVE_PCRE2=1"
+all="-DMW_HAVE_ZLIB=1 -DMW_HAVE_PNG=1 -DMW_HAVE_JPEG=1 -DMW_HAVE_WEBP=1 -DMW_HAVE_SNDFILE=1 -DMW_HAVE_PROTOBUF=1 -DMW_HAVE_PLIST=1 -DMW_HAVE_UTF8PROC=1 -DMW_HAVE_PCRE2=1"
 tools/amalgamate.py "$work/bare" --headers "$build/single_headers" --without-protobuf
 tools/amalgamate.py "$work/joined" --headers "$build/single_headers" --with chip,view,inspect,learn,ranks,text,data
 if tools/amalgamate.py "$work/joined" --with nothing 2>"$work/said"; then fail "--with nothing was taken"; fi

@@ -45,7 +45,7 @@ cmp -s "$work/shown" "$work/used" || fail "marked MW__SIBLING without need:" "$(
 [ ! -e "$lib/libmillwright_e5rt.so" ] || check_symbols "$lib/libmillwright_e5rt.so" '^e5rt_'
 
 # What unpacks pictures is needed by libmillwright_data alone.
-! objdump -p "$lib/libmillwright.so" | grep -E 'NEEDED.*lib(png|jpeg|webp)' || fail "the core needs libpng, libjpeg or libwebp"
+! objdump -p "$lib/libmillwright.so" | grep -E 'NEEDED.*lib(png|jpeg|webp|sndfile)' || fail "the core needs libpng, libjpeg, libwebp or libsndfile"
 
 # --- headers: all of ours, nothing else ---
 with_mpi=

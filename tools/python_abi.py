@@ -16,7 +16,7 @@ TARGET = ROOT / "examples" / "python" / "millwright" / "abi.py"
 
 # What a person needs to build, train and predict; structs of other headers are known by name alone.
 CHOSEN = """status types graph function autograd loss optimizer schedule dataset dataset_files dataset_images
-dataset_derived tensors weights write mil onnx description passes compile coreml model program metrics watch
+dataset_labels dataset_sounds log_mel dataset_derived tensors weights write mil onnx description passes compile coreml model program metrics watch
 trainer_options trainer evaluate fit tokenizer text_data text_model text_save ops/operation ops/activation ops/attention ops/conv ops/layer ops/gather
 ops/control ops/elementwise ops/image ops/matmul ops/normalize ops/pool ops/quantize ops/random ops/recurrent
 ops/reduce ops/sample ops/shape ops/sort ops/space ops/compare""".split()

@@ -5,7 +5,7 @@ set -eu
 
 debian_packages() {
     case $1 in
-    build) echo gcc libc6-dev cmake ninja-build pkg-config uthash-dev libxxhash-dev zlib1g-dev libpng-dev libjpeg62-turbo-dev libwebp-dev libprotobuf-c-dev protobuf-c-compiler libplist-dev libutf8proc-dev libpcre2-dev libpopt-dev libopenblas0-pthread ;;
+    build) echo gcc libc6-dev cmake ninja-build pkg-config uthash-dev libxxhash-dev zlib1g-dev libpng-dev libjpeg62-turbo-dev libwebp-dev libsndfile1-dev libprotobuf-c-dev protobuf-c-compiler libplist-dev libutf8proc-dev libpcre2-dev libpopt-dev libopenblas0-pthread ;;
     npm) command -v npm >/dev/null || echo npm ;;
     mpi) echo openmpi-bin libopenmpi-dev ;;
     mpich) echo mpich libmpich-dev ;;
@@ -21,7 +21,7 @@ debian_packages() {
 
 brew_packages() {
     case $1 in
-    build) echo cmake ninja pkgconf uthash xxhash libpng jpeg-turbo webp protobuf-c libplist utf8proc pcre2 popt ;;
+    build) echo cmake ninja pkgconf uthash xxhash libpng jpeg-turbo webp libsndfile protobuf-c libplist utf8proc pcre2 popt ;;
     npm) command -v npm >/dev/null || echo node ;;
     mpi) command -v mpicc >/dev/null || echo open-mpi ;;
     bench) command -v python3 >/dev/null || echo python ;;

@@ -15,6 +15,9 @@
 #include <millwright/dataset_derived.h>
 #include <millwright/dataset_files.h>
 #include <millwright/dataset_images.h>
+#include <millwright/dataset_labels.h>
+#include <millwright/dataset_sounds.h>
+#include <millwright/log_mel.h>
 #include <millwright/millwright.h>
 #include <millwright/table_encoder.h>
 #include <millwright/table_fields.h>

@@ -15,7 +15,7 @@
 #ifndef MILLWRIGHT_DATASET_IMAGES_H
 #define MILLWRIGHT_DATASET_IMAGES_H
 
-#include <millwright/dataset.h>
+#include <millwright/dataset_labels.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -42,29 +42,6 @@ typedef struct mw_image_random_crop {
     uint64_t seed;
 } mw_image_random_crop;
 
-/** A CSV file that says which pictures there are, and what they show. */
-typedef struct mw_image_table {
-    const char *path;     /* NULL (default): there is none, and each class has its folder */
-    const char *name;     /* the field with the names of the files, below the folder of the call; "name" */
-    const char *label;    /* the field with the labels; "label" */
-    char separator;       /* of fields, as mw_table_options; ',' */
-    char label_separator; /* '\0' (default): a picture has one label, and "y" is I64, the number of its class; else, one
-                           * of ' ', ';', '|' and ',' but not that of the fields, it has several with this between
-                           * them, and "y" is F32 [classes], 1 for its own and 0 for others; alone it means none */
-} mw_image_table;
-
-/** What becomes of a picture that cannot be read. */
-typedef enum mw_image_broken {
-    MW_IMAGE_BROKEN_REFUSE, /* the set is not opened (default) */
-    MW_IMAGE_BROKEN_SKIP,   /* it is left out */
-    MW_IMAGE_BROKEN_LATE    /* opening does not look, and keeps nothing: an error of the batch that it belongs to */
-} mw_image_broken;
-
-/** Told of each picture that cannot be read when a set is opened, in their order.
- *  name    below the folder
- *  reason  a sentence that names it, too */
-typedef void mw_image_broken_function(void *user, const char *name, const char *reason);
-
 /** How to read pictures. Fill with mw_image_defaults. */
 typedef struct mw_image_options {
     size_t struct_size;
@@ -81,9 +58,9 @@ typedef struct mw_image_options {
     bool blend;                  /* transparent pictures lie over `background`: c a + background (1 - a), rounded;
                                   * default: transparency is dropped */
     uint8_t background[3];       /* red, green, blue of MW_IMAGE_FIT_PAD and of `blend`; default 0, black */
-    mw_image_table table;
-    mw_image_broken broken;
-    mw_image_broken_function *on_broken; /* or NULL; with `user` */
+    mw_label_table table;
+    mw_broken broken;
+    mw_broken_function *on_broken; /* or NULL; with `user` */
     void *user;
     int threads;        /* that unpack when it is opened: 0 (default) = one for each processor, at most 64 */
     int64_t pixels_max; /* of one picture; a larger one is refused before it is unpacked. Default 2^24, at most 2^28 */
@@ -104,8 +81,6 @@ MW_API mw_image_options mw_image_defaults(void);
  *  16 bits become 8. Warnings of the libraries are not shown. Every picture is unpacked once when the set is opened, to
  *  see whether it can be read, and kept as far as bytes_max goes; if all are kept the files are not needed any more. No
  *  picture of MW_IMAGE_FIT_RANDOM_CROP is kept.
- *  A table has at most 65536 pictures and as many labels; classes are ordered as those of any table
- *  (mw_dataset_open_csv), several labels by their names.
  *  errors  those of mw_dataset_open_csv; MW_ERROR_FILE; MW_ERROR_FORMAT, naming the file, for what is no whole PNG,
  *          JPEG or WebP, of another size than the first where there is no fit, or larger than pixels_max;
  *          MW_ERROR_UNSUPPORTED where a library was left out at build time; MW_ERROR_ARGUMENT for an option out of

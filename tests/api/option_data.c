@@ -1,7 +1,10 @@
 /* Options of data sets that are made of others. */
 #include "option_world.h"
+#include "support/folder.h"
+#include "support/sound_file.h"
 
 #include <millwright/data.h>
+#include <sys/stat.h>
 
 static const float one_mean = 0.5f, one_deviation = 2.0f;
 
@@ -27,6 +30,24 @@ void make_normalize(world *w, void *out)
 {
     (void)w;
     *(mw_normalize_options *)out = mw_normalize_defaults("image", &one_mean, &one_deviation, 1);
+}
+
+void make_sounds(world *w, void *out)
+{
+    (void)w;
+    *(mw_sound_options *)out = mw_sound_defaults();
+}
+
+void make_sound_change(world *w, void *out)
+{
+    (void)w;
+    *(mw_sound_change_options *)out = mw_sound_change_defaults("image");
+}
+
+void make_log_mel(world *w, void *out)
+{
+    (void)w;
+    *(mw_log_mel_options *)out = mw_log_mel_defaults(16000);
 }
 
 typedef mw_dataset *image_maker(const mw_dataset *source, const void *options, mw_error *err);
@@ -72,6 +93,38 @@ static mw_dataset *make_normalized(const mw_dataset *source, const void *options
     return mw_dataset_normalize(source, options, err);
 }
 
+static mw_dataset *make_changed_sounds(const mw_dataset *source, const void *options, mw_error *err)
+{
+    return mw_dataset_change_sounds(source, options, err);
+}
+
+/* A sound of one sample in one class; a build without libsndfile says so after it has looked at the options. */
+bool use_sounds(world *w, const void *options)
+{
+    char folder[512];
+    const double sample = 0.5;
+    if (!folder_enter(folder))
+        return false;
+    mkdir("a", 0777);
+    sound_put_wav("a/a.wav", &(sound_file){.rate = 16000, .channels = 1, .bits = 16, .frames = 1, .samples = &sample});
+    mw_dataset *sounds = mw_dataset_open_sounds(".", options, &w->err);
+    if (w->err.status == MW_ERROR_UNSUPPORTED)
+        mw_error_clear(&w->err);
+    mw_dataset_destroy(sounds);
+    folder_leave(folder);
+    return w->err.status == MW_OK;
+}
+
+bool use_log_mel(world *w, const void *options)
+{
+    mw_graph *graph = mw_graph_create(NULL, &w->err);
+    mw_log_mel(mw_input(graph, "x", MW_F32, MW_SHAPE(2, 1000)), options);
+    mw_graph_check(graph, &w->err);
+    mw_graph_destroy(graph);
+    return w->err.status == MW_OK;
+}
+
+bool use_sound_change(world *w, const void *options) { return use_on_images(w, options, make_changed_sounds); }
 bool use_augment(world *w, const void *options) { return use_on_images(w, options, make_augmented); }
 bool use_mix(world *w, const void *options) { return use_on_images(w, options, make_mixed); }
 bool use_normalize(world *w, const void *options) { return use_on_images(w, options, make_normalized); }

@@ -48,6 +48,12 @@ void make_window(world *w, void *out);
 bool use_window(world *w, const void *options);
 void make_mix(world *w, void *out);
 bool use_mix(world *w, const void *options);
+void make_sounds(world *w, void *out);
+bool use_sounds(world *w, const void *options);
+void make_sound_change(world *w, void *out);
+bool use_sound_change(world *w, const void *options);
+void make_log_mel(world *w, void *out);
+bool use_log_mel(world *w, const void *options);
 void make_normalize(world *w, void *out);
 bool use_normalize(world *w, const void *options);
 

@@ -666,7 +666,8 @@ static int check_header(const char *self, const char *name)
 static void test_every_public_function_is_here(void)
 {
     static const char headers[] =
-        "ane_e5rt autograd communicator compare dataset dataset_derived dataset_files dataset_images function "
+        "ane_e5rt autograd communicator compare dataset dataset_derived dataset_files dataset_images "
+        "dataset_labels dataset_sounds log_mel function "
         "gradcheck graph loss mil model onnx_check tensors_derived operation ops/activation "
         "ops/attention ops/compare ops/image ops/gather ops/matmul ops/elementwise ops/normalize "
         "ops/reduce ops/shape optimizer plan program ranges schedule status trainer tune types";

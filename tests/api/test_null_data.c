@@ -42,6 +42,13 @@ static void test_data_refuses_null(void)
     const mw_image_options pictures = mw_image_defaults();
     REFUSED(mw_dataset_open_images(NULL, &pictures, &err));
     REFUSED(mw_dataset_open_images("folder", NULL, &err));
+    const mw_sound_options sounds = mw_sound_defaults();
+    const mw_sound_change_options still = mw_sound_change_defaults(NULL);
+    REFUSED(mw_dataset_open_sounds(NULL, &sounds, &err));
+    REFUSED(mw_dataset_open_sounds("folder", NULL, &err));
+    REFUSED(mw_dataset_change_sounds(NULL, &still, &err));
+    YIELDS_NULL(mw_log_mel(NULL, NULL));
+    CHECK_INT(mw_log_mel_defaults(0).rate, 0);
     CHECK_INT(mw_dataset_classes(NULL, "y").count, 0);
     YIELDS_NULL(mw_dataset_classes(NULL, NULL).names);
     CHECK_INT(mw_trainer_classes(NULL, NULL).count, 0);

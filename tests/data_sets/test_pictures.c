@@ -503,7 +503,7 @@ static void test_broken_pictures_are_left_out(void)
     mw_dataset *whole = mw_dataset_open_images(scratch("set"), &good, &err);
     for (int kept = 0; kept <= 6; kept++) {
         options = broken_options(&t);
-        options.broken = MW_IMAGE_BROKEN_SKIP;
+        options.broken = MW_BROKEN_SKIP;
         options.bytes_max = kept * W * H * 3;
         mw_dataset *dataset = mw_dataset_open_images(scratch("set"), &options, &err);
         CHECK_OK(err);
@@ -530,7 +530,7 @@ static void test_a_picture_that_breaks_later_is_an_error_of_its_batch(void)
     NEEDS_LIBRARIES;
     told t;
     mw_image_options options = broken_options(&t);
-    options.broken = MW_IMAGE_BROKEN_LATE;
+    options.broken = MW_BROKEN_LATE;
     expect_no_set(&options, MW_ERROR_ARGUMENT, "on_broken");
     options.on_broken = NULL;
     mw_error err = {0};
@@ -574,7 +574,7 @@ static void test_fits_survive_failing_allocations(void)
     told t;
     survive_with(options_of("blend"), "data/pictures");
     mw_image_options options = broken_options(&t);
-    options.broken = MW_IMAGE_BROKEN_SKIP;
+    options.broken = MW_BROKEN_SKIP;
     options.on_broken = NULL;
     survive_with(options, scratch("set"));
     folder_empty(scratch("set"));

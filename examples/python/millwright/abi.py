@@ -133,10 +133,21 @@ class mw_image_fit(IntEnum):
     MW_IMAGE_FIT_RANDOM_CROP = 4
 
 
-class mw_image_broken(IntEnum):
-    MW_IMAGE_BROKEN_REFUSE = 0
-    MW_IMAGE_BROKEN_SKIP = 1
-    MW_IMAGE_BROKEN_LATE = 2
+class mw_broken(IntEnum):
+    MW_BROKEN_REFUSE = 0
+    MW_BROKEN_SKIP = 1
+    MW_BROKEN_LATE = 2
+
+
+class mw_sound_place(IntEnum):
+    MW_SOUND_BEGIN = 0
+    MW_SOUND_MIDDLE = 1
+    MW_SOUND_RANDOM = 2
+
+
+class mw_mel_scale(IntEnum):
+    MW_MEL_HTK = 0
+    MW_MEL_SLANEY = 1
 
 
 class mw_weights_outcome(IntEnum):
@@ -372,8 +383,11 @@ mw_table_column = _struct("mw_table_column")
 mw_table_options = _struct("mw_table_options")
 mw_tensor_column = _struct("mw_tensor_column")
 mw_image_random_crop = _struct("mw_image_random_crop")
-mw_image_table = _struct("mw_image_table")
 mw_image_options = _struct("mw_image_options")
+mw_label_table = _struct("mw_label_table")
+mw_sound_options = _struct("mw_sound_options")
+mw_sound_change_options = _struct("mw_sound_change_options")
+mw_log_mel_options = _struct("mw_log_mel_options")
 mw_map_example = _struct("mw_map_example")
 mw_color_jitter = _struct("mw_color_jitter")
 mw_random_erase = _struct("mw_random_erase")
@@ -482,7 +496,7 @@ mw_custom_vjp_rule = CFUNCTYPE(c_int, POINTER(mw_custom_vjp_call), POINTER(POINT
 mw_vmap_function = CFUNCTYPE(c_int, c_void_p, POINTER(mw_graph), POINTER(POINTER(mw_tensor)), POINTER(POINTER(mw_tensor)), POINTER(mw_error))
 mw_schedule_function = CFUNCTYPE(c_double, c_void_p, c_int64, c_int64)
 mw_dataset_function = CFUNCTYPE(c_int, c_void_p, c_int64, c_size_t, c_void_p, POINTER(mw_error))
-mw_image_broken_function = CFUNCTYPE(None, c_void_p, c_char_p, c_char_p)
+mw_broken_function = CFUNCTYPE(None, c_void_p, c_char_p, c_char_p)
 mw_map_function = CFUNCTYPE(c_int, c_void_p, POINTER(mw_map_example), POINTER(mw_error))
 mw_weights_name = CFUNCTYPE(c_void_p, c_void_p, c_char_p)
 mw_weights_report = CFUNCTYPE(None, c_void_p, POINTER(mw_weights_choice))
@@ -571,17 +585,32 @@ mw_image_random_crop._fields_ = [
     ("scale_least", c_float), ("scale_most", c_float), ("ratio_least", c_float), ("ratio_most", c_float),
     ("seed", c_uint64),
 ]
-mw_image_table._fields_ = [
+mw_label_table._fields_ = [
     ("path", c_char_p), ("name", c_char_p), ("label", c_char_p), ("separator", c_char),
     ("label_separator", c_char),
 ]
 mw_image_options._fields_ = [
     ("struct_size", c_size_t), ("channels", c_int), ("channels_first", c_bool), ("height", c_int64),
     ("width", c_int64), ("fit", c_int), ("crop", c_float), ("random", mw_image_random_crop), ("reduce", c_bool),
-    ("blend", c_bool), ("background", c_uint8 * 3), ("table", mw_image_table), ("broken", c_int),
-    ("on_broken", mw_image_broken_function), ("user", c_void_p), ("threads", c_int), ("pixels_max", c_int64),
+    ("blend", c_bool), ("background", c_uint8 * 3), ("table", mw_label_table), ("broken", c_int),
+    ("on_broken", mw_broken_function), ("user", c_void_p), ("threads", c_int), ("pixels_max", c_int64),
     ("bytes_max", c_int64), ("class_names", POINTER(c_char_p)), ("class_count", c_size_t),
     ("allocator", POINTER(mw_allocator)),
+]
+mw_sound_options._fields_ = [
+    ("struct_size", c_size_t), ("rate", c_int64), ("length", c_int64), ("channels", c_int), ("place", c_int),
+    ("seed", c_uint64), ("table", mw_label_table), ("broken", c_int), ("on_broken", mw_broken_function),
+    ("user", c_void_p), ("threads", c_int), ("frames_max", c_int64), ("bytes_max", c_int64),
+    ("class_names", POINTER(c_char_p)), ("class_count", c_size_t), ("allocator", POINTER(mw_allocator)),
+]
+mw_sound_change_options._fields_ = [
+    ("struct_size", c_size_t), ("column", c_char_p), ("gain", c_float), ("shift", c_int64), ("noise", c_float),
+    ("seed", c_uint64),
+]
+mw_log_mel_options._fields_ = [
+    ("struct_size", c_size_t), ("rate", c_int64), ("hop", c_int64), ("window", c_int64), ("fft", c_int64),
+    ("mels", c_int64), ("low", c_float), ("high", c_float), ("scale", c_int), ("equal_area", c_bool),
+    ("floor", c_float),
 ]
 mw_map_example._fields_ = [
     ("epoch", c_int64), ("example", c_int64), ("seed", c_uint64), ("in", POINTER(c_void_p)),
@@ -1133,6 +1162,16 @@ FUNCTIONS = {
     "mw_dataset_open_images": (POINTER(mw_dataset), [
         ("folder", c_char_p), ("options", POINTER(mw_image_options)), ("err", POINTER(mw_error)),
     ]),
+    "mw_sound_defaults": (mw_sound_options, []),
+    "mw_dataset_open_sounds": (POINTER(mw_dataset), [
+        ("folder", c_char_p), ("options", POINTER(mw_sound_options)), ("err", POINTER(mw_error)),
+    ]),
+    "mw_sound_change_defaults": (mw_sound_change_options, [("column", c_char_p)]),
+    "mw_dataset_change_sounds": (POINTER(mw_dataset), [
+        ("source", POINTER(mw_dataset)), ("options", POINTER(mw_sound_change_options)), ("err", POINTER(mw_error)),
+    ]),
+    "mw_log_mel_defaults": (mw_log_mel_options, [("rate", c_int64)]),
+    "mw_log_mel": (POINTER(mw_tensor), [("x", POINTER(mw_tensor)), ("options", POINTER(mw_log_mel_options))]),
     "mw_dataset_subset": (POINTER(mw_dataset), [
         ("source", POINTER(mw_dataset)), ("examples", POINTER(c_int64)), ("count", c_int64),
         ("err", POINTER(mw_error)),

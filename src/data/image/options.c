@@ -1,8 +1,6 @@
 /* How pictures are read: defaults, and what is refused before a folder is looked at. */
 #include "data/image/load.h"
 
-#include <string.h>
-
 enum { EXTENT_MAX = 16384 };
 
 mw_image_options mw_image_defaults(void)
@@ -62,42 +60,11 @@ static mw_status check_parts(const mw_image_options *o, mw_error *err)
     return MW_OK;
 }
 
-static mw_status check_table(const mw_image_table *t, mw_error *err)
+static mw_status check_pixels(const mw_image_options *o, mw_error *err)
 {
-    if (t->name == NULL || t->label == NULL)
-        return refuse_option(err, "a table wants the names of its fields: name and label");
-    if (t->path == NULL && t->label_separator != '\0')
-        return refuse_option(err, "label_separator is of a table, and there is none: a folder says one class");
-    if (t->label_separator != '\0' &&
-        (strchr(" ;|,", t->label_separator) == NULL || t->label_separator == t->separator))
-        return mw__fail(err, MW_ERROR_ARGUMENT,
-                        "mw_dataset_open_images: label_separator 0x%02x; it is one of ' ', ';', '|', ',' and not the "
-                        "separator of the fields",
-                        (unsigned char)t->label_separator);
-    return MW_OK;
-}
-
-static mw_status check_broken(const mw_image_options *o, mw_error *err)
-{
-    if (o->broken > MW_IMAGE_BROKEN_LATE)
-        return mw__fail(err, MW_ERROR_ARGUMENT, "mw_dataset_open_images: broken %d is none of mw_image_broken",
-                        (int)o->broken);
-    if (o->broken == MW_IMAGE_BROKEN_LATE && o->on_broken != NULL)
-        return refuse_option(err,
-                             "on_broken is told when a set is opened, and MW_IMAGE_BROKEN_LATE does not look then");
-    return MW_OK;
-}
-
-static mw_status check_bounds(const mw_image_options *o, mw_error *err)
-{
-    if (o->pixels_max < 1 || o->pixels_max > (int64_t)1 << 28 || o->bytes_max < 0)
-        return mw__fail(err, MW_ERROR_ARGUMENT,
-                        "mw_dataset_open_images: at most %lld pixels and %lld bytes; the one is 1 to 2^28, the other "
-                        "not negative",
-                        (long long)o->pixels_max, (long long)o->bytes_max);
-    if (o->threads < 0 || o->threads > 64)
-        return mw__fail(err, MW_ERROR_ARGUMENT,
-                        "mw_dataset_open_images: %d threads, not 0 to 64 (0 = one for each processor)", o->threads);
+    if (o->pixels_max < 1 || o->pixels_max > (int64_t)1 << 28)
+        return mw__fail(err, MW_ERROR_ARGUMENT, "mw_dataset_open_images: at most %lld pixels, not 1 to 2^28",
+                        (long long)o->pixels_max);
     return MW_OK;
 }
 
@@ -107,12 +74,7 @@ mw_status mw__image_check_options(const char *folder, const mw_image_options *o,
         return refuse_option(err, folder == NULL ? "no folder" : "options must come from mw_image_defaults");
     if (o->channels != 1 && o->channels != 3)
         return mw__fail(err, MW_ERROR_ARGUMENT, "mw_dataset_open_images: %d channels, not 1 or 3", o->channels);
-    if (o->class_count > 0 && o->class_names == NULL)
-        return mw__fail(err, MW_ERROR_ARGUMENT, "mw_dataset_open_images: class_names is NULL, class_count %zu",
-                        o->class_count);
     MW_TRY(check_size(o, err));
     MW_TRY(check_parts(o, err));
-    MW_TRY(check_table(&o->table, err));
-    MW_TRY(check_broken(o, err));
-    return check_bounds(o, err);
+    return check_pixels(o, err);
 }

@@ -101,7 +101,7 @@ static void say_broken(void *user, const char *name, const char *reason)
     (void)name;
     p->broken++;
     if (p->broken <= SAID_MAX)
-        tool_complain("%s%s", reason, p->options.broken == MW_IMAGE_BROKEN_SKIP ? "; it is left out" : "");
+        tool_complain("%s%s", reason, p->options.broken == MW_BROKEN_SKIP ? "; it is left out" : "");
     if (p->broken == SAID_MAX)
         tool_complain("and maybe more like these");
 }
@@ -111,20 +111,20 @@ static void read_broken(pictures *p)
     const char *said = field_text(p->c, p->settings, "data.broken", "refuse");
     mw_image_options *o = &p->options;
     if (strcmp(said, "skip") == 0)
-        o->broken = MW_IMAGE_BROKEN_SKIP;
+        o->broken = MW_BROKEN_SKIP;
     else if (strcmp(said, "late") == 0)
-        o->broken = MW_IMAGE_BROKEN_LATE;
+        o->broken = MW_BROKEN_LATE;
     else if (strcmp(said, "refuse") != 0 && p->err->status == MW_OK)
         config_fail(p->c, config_get(p->settings, "broken"), "\"broken\" is \"%.20s\", none of refuse, skip, late",
                     said);
-    o->on_broken = o->broken != MW_IMAGE_BROKEN_LATE ? say_broken : NULL;
+    o->on_broken = o->broken != MW_BROKEN_LATE ? say_broken : NULL;
     o->user = p;
 }
 
 /* Names and labels from a file; one of its own for the test set. */
 static void read_table(pictures *p)
 {
-    mw_image_table *t = &p->options.table;
+    mw_label_table *t = &p->options.table;
     const char *between = "";
     t->path = field_text(p->c, p->settings, "data.table", NULL);
     if (t->path == NULL)
@@ -226,8 +226,8 @@ static mw_dataset *open_random(const pictures *p, const pictures_part *part, mw_
     options.crop = 1.0f;
     options.random = random;
     options.on_broken = NULL; /* they were told of.. */
-    if (options.broken == MW_IMAGE_BROKEN_REFUSE)
-        options.broken = MW_IMAGE_BROKEN_LATE; /* ..and there are none: they need not be looked at again */
+    if (options.broken == MW_BROKEN_REFUSE)
+        options.broken = MW_BROKEN_LATE; /* ..and there are none: they need not be looked at again */
     mw_dataset *cut = open_folder(p, options, part->path, part->all);
     if (cut != NULL)
         mw_dataset_split(cut, part->counts, part->count, part->seed, parts, p->err);

@@ -1,5 +1,5 @@
-/* Lists pictures by their names alone; they are opened later, below the folder. */
-#include "data/image/folder.h"
+/* Lists files by their names alone; they are opened later, below the folder. */
+#include "data/labeled/list.h"
 
 #include "base/file/descriptor.h"
 #include "format/class_names.h"
@@ -29,11 +29,13 @@ static DIR *open_in(int at, const char *path)
     return directory;
 }
 
-static bool is_picture(const char *name)
+static bool has_ending(const mw__labeled_kind *kind, const char *name)
 {
     const char *dot = strrchr(name, '.');
-    return dot != NULL && (strcasecmp(dot, ".png") == 0 || strcasecmp(dot, ".jpg") == 0 ||
-                           strcasecmp(dot, ".jpeg") == 0 || strcasecmp(dot, ".webp") == 0);
+    for (const char *const *ending = kind->endings; dot != NULL && *ending != NULL; ending++)
+        if (strcasecmp(dot, *ending) == 0)
+            return true;
+    return false;
 }
 
 static bool is_folder(DIR *directory, const char *name)
@@ -44,12 +46,12 @@ static bool is_folder(DIR *directory, const char *name)
 
 static int compare_files(const void *a, const void *b)
 {
-    return strcmp(((const mw__image_file *)a)->name, ((const mw__image_file *)b)->name);
+    return strcmp(((const mw__labeled_file *)a)->name, ((const mw__labeled_file *)b)->name);
 }
 
 /* ---- classes ---- */
 
-static mw_status list_classes(mw__image_folder *out, DIR *root, mw_error *err)
+static mw_status list_classes(mw__labeled_list *out, DIR *root, mw_error *err)
 {
     for (const struct dirent *entry; (entry = readdir(root)) != NULL;) {
         if (entry->d_name[0] == '.' || !is_folder(root, entry->d_name))
@@ -67,7 +69,7 @@ static mw_status list_classes(mw__image_folder *out, DIR *root, mw_error *err)
 
 /* ---- files ---- */
 
-static mw_status add_file(mw__image_folder *out, size_t label, const char *file, mw_error *err)
+static mw_status add_file(mw__labeled_list *out, size_t label, const char *file, mw_error *err)
 {
     const size_t before = strlen(out->classes[label]), size = before + 1 + strlen(file) + 1;
     MW_TRY(mw__grow(out->arena.allocator, &out->files, &out->file_room, out->file_count + 1, sizeof *out->files, err));
@@ -77,33 +79,35 @@ static mw_status add_file(mw__image_folder *out, size_t label, const char *file,
     memcpy(name, out->classes[label], before);
     name[before] = '/';
     memcpy(name + before + 1, file, size - before - 1);
-    out->files[out->file_count++] = (mw__image_file){name, label};
+    out->files[out->file_count++] = (mw__labeled_file){name, label};
     return MW_OK;
 }
 
-static mw_status list_files(mw__image_folder *out, DIR *directory, const char *folder, size_t label, mw_error *err)
+static mw_status list_files(mw__labeled_list *out, const mw__labeled_kind *kind, DIR *directory, const char *folder,
+                            size_t label, mw_error *err)
 {
     const size_t first = out->file_count;
     for (const struct dirent *entry; (entry = readdir(directory)) != NULL;)
-        if (entry->d_name[0] != '.' && is_picture(entry->d_name))
+        if (entry->d_name[0] != '.' && has_ending(kind, entry->d_name))
             MW_TRY(add_file(out, label, entry->d_name, err));
     if (out->file_count == first)
-        return mw__fail(err, MW_ERROR_FILE, "the folder \"%.300s/%.100s\" has no .png, .jpg, .jpeg or .webp", folder,
-                        out->classes[label]);
+        return mw__fail(err, MW_ERROR_FILE, "the folder \"%.300s/%.100s\" has no %s", folder, out->classes[label],
+                        kind->said);
     qsort(out->files + first, out->file_count - first, sizeof *out->files, compare_files);
     return MW_OK;
 }
 
-static mw_status list_all(mw__image_folder *out, DIR *root, const char *folder, mw_error *err)
+static mw_status list_all(mw__labeled_list *out, const mw__labeled_kind *kind, DIR *root, const char *folder,
+                          mw_error *err)
 {
     MW_TRY(list_classes(out, root, err));
     if (out->class_count == 0)
-        return mw__fail(err, MW_ERROR_FILE, "\"%.300s\" has no folders; each class of pictures is one", folder);
+        return mw__fail(err, MW_ERROR_FILE, "\"%.300s\" has no folders; each class of %s is one", folder, kind->noun);
     for (size_t i = 0; i < out->class_count; i++) {
         DIR *directory = open_in(dirfd(root), out->classes[i]);
         if (directory == NULL)
             return cannot_read(folder, out->classes[i], err);
-        const mw_status status = list_files(out, directory, folder, i, err);
+        const mw_status status = list_files(out, kind, directory, folder, i, err);
         closedir(directory);
         if (status != MW_OK)
             return status;
@@ -111,22 +115,23 @@ static mw_status list_all(mw__image_folder *out, DIR *root, const char *folder, 
     return MW_OK;
 }
 
-mw_status mw__image_folder_list(mw__image_folder *out, const mw_allocator *allocator, const char *folder, mw_error *err)
+mw_status mw__labeled_list_folder(mw__labeled_list *out, const mw_allocator *allocator, const mw__labeled_kind *kind,
+                                  const char *folder, mw_error *err)
 {
-    *out = (mw__image_folder){0};
+    *out = (mw__labeled_list){0};
     mw__arena_init(&out->arena, allocator);
     DIR *root = open_in(AT_FDCWD, folder);
     if (root == NULL)
         return cannot_read(folder, "", err);
-    const mw_status status = list_all(out, root, folder, err);
+    const mw_status status = list_all(out, kind, root, folder, err);
     closedir(root);
     return status;
 }
 
-void mw__image_folder_deinit(mw__image_folder *folder)
+void mw__labeled_list_deinit(mw__labeled_list *list)
 {
-    mw__free(folder->arena.allocator, folder->classes);
-    mw__free(folder->arena.allocator, folder->files);
-    mw__free(folder->arena.allocator, folder->targets);
-    mw__arena_deinit(&folder->arena);
+    mw__free(list->arena.allocator, list->classes);
+    mw__free(list->arena.allocator, list->files);
+    mw__free(list->arena.allocator, list->targets);
+    mw__arena_deinit(&list->arena);
 }

@@ -1,21 +1,21 @@
-/* Pictures that a CSV file lists. The table is read as any other, with names and labels as classes. */
+/* Files that a CSV file lists. The table is read as any other, with names and labels as classes. */
 #include "base/memory/checked.h"
 #include "base/memory/map.h"
-#include "data/image/folder.h"
+#include "data/labeled/list.h"
 #include "format/class_names.h"
 
 #include <millwright/dataset_files.h>
 #include <string.h>
 
-/* Labels of pictures that may have several. */
+/* Labels of files that may have several. */
 typedef struct labels {
-    mw__image_folder *list;
+    mw__labeled_list *list;
     mw__map numbers; /* name -> its number + 1 */
-    const mw_image_table *table;
+    const mw_label_table *table;
     bool given; /* the names were */
 } labels;
 
-static mw_dataset *read_table(const mw_allocator *allocator, const mw_image_table *table,
+static mw_dataset *read_table(const mw_allocator *allocator, const mw_label_table *table,
                               const char *const *class_names, size_t class_count, mw_error *err)
 {
     const bool one = table->label_separator == '\0';
@@ -40,7 +40,7 @@ static const int64_t *numbers_of(const mw_dataset *table, size_t column)
     return mw_dataset_column_at(table, column)->data;
 }
 
-static mw_status take_files(mw__image_folder *out, const mw_dataset *table, mw_error *err)
+static mw_status take_files(mw__labeled_list *out, const mw_dataset *table, mw_error *err)
 {
     const mw_classes names = mw_dataset_classes(table, "name");
     const int64_t *name = numbers_of(table, 0), *label = numbers_of(table, 1);
@@ -49,14 +49,14 @@ static mw_status take_files(mw__image_folder *out, const mw_dataset *table, mw_e
     if (out->files == NULL)
         return MW_ERROR_MEMORY;
     for (size_t i = 0; i < out->file_count; i++) {
-        out->files[i] = (mw__image_file){mw__arena_keep(&out->arena, names.names[name[i]], err), (size_t)label[i]};
+        out->files[i] = (mw__labeled_file){mw__arena_keep(&out->arena, names.names[name[i]], err), (size_t)label[i]};
         if (out->files[i].name == NULL)
             return MW_ERROR_MEMORY;
     }
     return MW_OK;
 }
 
-static mw_status add_class(mw__image_folder *out, const char *name, size_t length, mw_error *err)
+static mw_status add_class(mw__labeled_list *out, const char *name, size_t length, mw_error *err)
 {
     MW_TRY(mw__grow(out->arena.allocator, &out->classes, &out->class_room, out->class_count + 1, sizeof *out->classes,
                     err));
@@ -64,7 +64,7 @@ static mw_status add_class(mw__image_folder *out, const char *name, size_t lengt
     return out->classes[out->class_count++] != NULL ? MW_OK : MW_ERROR_MEMORY;
 }
 
-static mw_status take_classes(mw__image_folder *out, const char *const *names, size_t count, mw_error *err)
+static mw_status take_classes(mw__labeled_list *out, const char *const *names, size_t count, mw_error *err)
 {
     for (size_t i = 0; i < count; i++)
         MW_TRY(add_class(out, names[i], strlen(names[i]), err));
@@ -138,11 +138,11 @@ static mw_status make_targets(labels *l, const mw_dataset *table, mw_error *err)
 {
     const mw_classes lists = mw_dataset_classes(table, "label");
     const int64_t *list = numbers_of(table, 1);
-    mw__image_folder *out = l->list;
+    mw__labeled_list *out = l->list;
     size_t count;
     MW_TRY(find_labels(l, lists, err));
     if (!mw__mul_size(out->file_count, out->class_count, &count))
-        return mw__fail(err, MW_ERROR_FORMAT, "\"%.300s\" has too many labels for as many pictures", l->table->path);
+        return mw__fail(err, MW_ERROR_FORMAT, "\"%.300s\" has too many labels for as many files", l->table->path);
     out->targets = mw__alloc(out->arena.allocator, count, sizeof *out->targets, err);
     if (out->targets == NULL)
         return MW_ERROR_MEMORY;
@@ -151,7 +151,7 @@ static mw_status make_targets(labels *l, const mw_dataset *table, mw_error *err)
     return MW_OK;
 }
 
-static mw_status take_table(mw__image_folder *out, const mw_dataset *table, const mw_image_table *asked,
+static mw_status take_table(mw__labeled_list *out, const mw_dataset *table, const mw_label_table *asked,
                             const char *const *class_names, size_t class_count, mw_error *err)
 {
     const mw_classes own = mw_dataset_classes(table, "label");
@@ -168,11 +168,11 @@ static mw_status take_table(mw__image_folder *out, const mw_dataset *table, cons
     return status;
 }
 
-mw_status mw__image_table_list(mw__image_folder *out, const mw_allocator *allocator, const mw_image_table *table,
-                               const char *const *class_names, size_t class_count, mw_error *err)
+mw_status mw__labeled_list_table(mw__labeled_list *out, const mw_allocator *allocator, const mw_label_table *table,
+                                 const char *const *class_names, size_t class_count, mw_error *err)
 {
     mw_error why = {0};
-    *out = (mw__image_folder){0};
+    *out = (mw__labeled_list){0};
     mw__arena_init(&out->arena, allocator);
     mw_dataset *read = read_table(allocator, table, class_names, class_count, &why);
     const mw_status status = read != NULL ? take_table(out, read, table, class_names, class_count, &why) : why.status;
