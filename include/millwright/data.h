@@ -21,6 +21,7 @@
 #include <millwright/millwright.h>
 #include <millwright/table_encoder.h>
 #include <millwright/table_fields.h>
+#include <millwright/table_stream.h>
 #include <millwright/tensors_derived.h>
 
 #endif

@@ -88,6 +88,13 @@ MW_API mw_image_options mw_image_defaults(void);
  *          batch that it belongs to */
 MW_API mw_dataset *mw_dataset_open_images(const char *folder, const mw_image_options *options, mw_error *err);
 
+/** Opens pictures by their paths: the column "x" alone, as mw_dataset_open_images has it, in the order of the paths.
+ *  paths    [count], copied; each may be anywhere, and links are followed
+ *  options  `table` and `class_names` are refused: there are no labels. `on_broken` is told of the path
+ *  errors   those of mw_dataset_open_images for pictures and options; MW_ERROR_ARGUMENT for no path */
+MW_API mw_dataset *mw_dataset_open_image_files(const char *const *paths, size_t count, const mw_image_options *options,
+                                               mw_error *err);
+
 #ifdef __cplusplus
 }
 #endif

@@ -3,6 +3,7 @@
 
 #include "base/file/file.h"
 #include "base/number/number.h"
+#include "base/text/error.h"
 #include "base/text/json.h"
 #include "base/text/printable.h"
 
@@ -75,18 +76,37 @@ static void place_error(config *c)
                          c->err->text_column, what);
 }
 
+static bool read_text(config *c, size_t size)
+{
+    if (mw__json_read_all(c->arena.allocator, c->text, size, take_item, c, c->err) != MW_OK)
+        place_error(c);
+    else if (c->root->kind != CONFIG_OBJECT)
+        config_fail(c, c->root, "an object is expected here: { .. }");
+    return c->err->status == MW_OK;
+}
+
 bool config_open(config *c, const char *path, mw_error *err)
 {
     size_t size = 0;
     *c = (config){.path = path, .err = err};
     mw__arena_init(&c->arena, mw__allocator_or_default(NULL));
-    if (mw__file_read(c->arena.allocator, path, BYTES_MAX, &c->text, &size, err) != MW_OK)
+    return mw__file_read(c->arena.allocator, path, BYTES_MAX, &c->text, &size, err) == MW_OK && read_text(c, size);
+}
+
+bool config_parse(config *c, const char *name, const char *text, size_t limit, mw_error *err)
+{
+    const size_t size = strlen(text);
+    *c = (config){.path = name, .err = err};
+    mw__arena_init(&c->arena, mw__allocator_or_default(NULL));
+    if (size > limit) {
+        mw__fail(err, MW_ERROR_FORMAT, "\"%.100s\" has %zu bytes, more than %zu", name, size, limit);
         return false;
-    if (mw__json_read_all(c->arena.allocator, c->text, size, take_item, c, err) != MW_OK)
-        place_error(c);
-    else if (c->root->kind != CONFIG_OBJECT)
-        config_fail(c, c->root, "an object is expected here: { .. }");
-    return err->status == MW_OK;
+    }
+    c->text = mw__alloc(c->arena.allocator, size + 1, 1, err);
+    if (c->text == NULL)
+        return false;
+    memcpy(c->text, text, size + 1);
+    return read_text(c, size);
 }
 
 void config_close(config *c)

@@ -42,6 +42,8 @@ typedef struct config {
 
 /* Reads the file, of at most 1 MiB. false with err set; config_close either way. */
 bool config_open(config *c, const char *path, mw_error *err);
+/* The same of a text, which a model or a file has under `name`. */
+bool config_parse(config *c, const char *name, const char *text, size_t limit, mw_error *err);
 void config_close(config *c);
 
 /* The member of an object; NULL if there is none, or for NULL. */

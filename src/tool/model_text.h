@@ -4,6 +4,15 @@
 
 #include <millwright/model.h>
 
+/* What a model says of itself, besides "classes", DATA_OFFSETS_KEY and DATA_TABLE_KEY. What it answers: "classes",
+ * "labels" or "values"; what its target is called; the fields of a table that it takes as they are, a name in each
+ * line; the pictures that it takes: JSON with "height", "width", "channels", "channels_first", "fit", "crop", "reduce",
+ * "blend", "background", and "scale", which a byte is multiplied with. */
+#define TOOL_TASK_KEY    "mw.task"
+#define TOOL_TARGET_KEY  "mw.target"
+#define TOOL_FIELDS_KEY  "mw.fields"
+#define TOOL_PICTURE_KEY "mw.picture"
+
 /* The path, or RUN/model for the folder RUN of mw train, put into `out`. */
 const char *tool_model_path(const char *path, char *out, size_t size);
 /* What the model that was read from `path` says under a key, of its description, or else of the about.json of its run:

@@ -270,6 +270,18 @@ mw_model *tool_open_model(const char *path, bool compiled, const tool_call *call
     return model;
 }
 
+mw_model *tool_open_model_batched(const char *path, long long batch, const tool_call *call, bool *out_usage)
+{
+    const long long asked = given.batch;
+    given.batch = asked > 0 ? asked : batch;
+    mw_model *model = tool_open_model(path, true, call, out_usage);
+    given.batch = asked;
+    if (model != NULL || asked > 0 || *out_usage || call->err->status != MW_ERROR_UNSUPPORTED)
+        return model;
+    mw_error_clear(call->err);
+    return tool_open_model(path, true, call, out_usage);
+}
+
 /* Whether every input of the graph has a shape. */
 static bool is_open(const mw_graph *graph)
 {

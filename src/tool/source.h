@@ -18,6 +18,9 @@ bool tool_check_device(void);
 /* Reads a model; without `compiled` to look at only.
  *  return  NULL with err set, or after a complaint, which `*out_usage` tells */
 mw_model *tool_open_model(const char *path, bool compiled, const tool_call *call, bool *out_usage);
+/* The same for running, at this batch unless --batch says another; at that of the file if the model cannot be brought
+ * to it. */
+mw_model *tool_open_model_batched(const char *path, long long batch, const tool_call *call, bool *out_usage);
 /* From here on models are read as they are: --shape, --extent and --function are already in the file. */
 void tool_source_as_written(void);
 /* The graph of the model that the arguments name, as tool_model_graph.

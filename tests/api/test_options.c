@@ -461,6 +461,7 @@ static const struct_row structs[] = {
     ROW(mw_description, description),
     ROW(mw_table_options, table),
     ROW(mw_table_fit_options, table_fit),
+    ROW(mw_table_stream_options, table_stream),
     ROW(mw_augment_options, augment),
     ROW(mw_window_options, window),
     ROW(mw_mix_options, mix),
@@ -698,6 +699,12 @@ static void test_texts_refuse_options_out_of_range(void)
     FIELD(mw_text_graph_options, text_graph, options.tuning.alpha = (float)NAN);
     FIELD(mw_text_graph_options, text_graph, options.tuning.weight_count = 1);
     FIELD(mw_text_model_options, text_model, options.tuning.rank = 4);
+    FIELD(mw_table_stream_options, table_stream, options.path = NULL);
+    FIELD(mw_table_stream_options, table_stream, options.function = NULL);
+    FIELD(mw_table_stream_options, table_stream, options.rows = 0);
+    FIELD(mw_table_stream_options, table_stream, options.rows = 65537);
+    FIELD(mw_table_stream_options, table_stream, options.id = "gone");
+    FIELD(mw_table_stream_options, table_stream, options.form.separator = 'x');
     FIELD(mw_table_fit_options, table_fit, options.path = NULL);
     FIELD(mw_table_fit_options, table_fit, options.target = "gone");
     FIELD(mw_table_fit_options, table_fit, options.target_kind = (mw_target_kind)9);

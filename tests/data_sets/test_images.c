@@ -262,6 +262,50 @@ static void test_pictures_survive_failing_allocations(void)
     CHECK(finished);
 }
 
+/* ---- files that are named ---- */
+
+static void test_files_are_served_in_the_order_of_their_paths(void)
+{
+    static const char *const paths[] = {"data/images/png/rgb.png", "data/images/jpeg/plain.jpg",
+                                        "data/images/png/rgb.png"};
+    NEEDS_LIBRARIES;
+    mw_error err = {0};
+    const mw_image_options options = mw_image_defaults();
+    mw_dataset *all = mw_dataset_open_images("data/images", &options, &err);
+    mw_dataset *named = mw_dataset_open_image_files(paths, 3, &options, &err);
+    CHECK_OK(err);
+    REQUIRE(all != NULL && named != NULL);
+    CHECK_INT(mw_dataset_examples(named), 3);
+    CHECK(mw_dataset_column_at(named, 1) == NULL);
+    const uint8_t *x = mw_dataset_column_at(named, 0)->data;
+    CHECK(memcmp(x, x + 2 * 3 * W * H, 3 * W * H) == 0 && memcmp(x, x + 3 * W * H, 3 * W * H) != 0);
+    mw_dataset_destroy(named);
+    mw_dataset_destroy(all);
+}
+
+static void check_files_refused(const char *const *paths, size_t count, const mw_image_options *options,
+                                const char *part)
+{
+    mw_error err = {0};
+    CHECK(mw_dataset_open_image_files(paths, count, options, &err) == NULL);
+    CHECK_CONTAINS(err.message, part);
+}
+
+static void test_paths_that_are_no_pictures_are_refused(void)
+{
+    static const char *const hole[] = {"data/images/png/rgb.png", NULL}, *const gone[] = {"data/images/gone.png"};
+    static const char *const labels[] = {"a"};
+    NEEDS_LIBRARIES;
+    mw_image_options options = mw_image_defaults();
+    check_files_refused(NULL, 0, &options, "there is no path");
+    check_files_refused(hole, 2, &options, "path 1 of 2 is NULL");
+    check_files_refused(gone, 1, &options, "gone.png");
+    check_files_refused(gone, 1, NULL, "mw_image_defaults");
+    options.class_names = labels;
+    options.class_count = 1;
+    check_files_refused(gone, 1, &options, "have no labels");
+}
+
 int main(void)
 {
     RUN(test_pictures_are_read_as_pillow_reads_them);
@@ -271,5 +315,7 @@ int main(void)
     RUN(test_folders_hold_to_their_rules);
     RUN(test_options_out_of_range_are_refused);
     RUN(test_pictures_survive_failing_allocations);
+    RUN(test_files_are_served_in_the_order_of_their_paths);
+    RUN(test_paths_that_are_no_pictures_are_refused);
     return check_finish();
 }

@@ -11,7 +11,7 @@
 static const char *const commands[] = {
     "info",   "ops",    "tensors", "convert", "average", "run",        "bench", "profile",  "compare", "gradcheck",
     "check",  "plan",   "inspect", "doctor",  "man",     "completion", "train", "finetune", "draw",    "plot",
-    "report", "replay", "ranges",  "passes",  "tokens",  "generate",   "embed", "sweep"};
+    "report", "replay", "ranges",  "passes",  "tokens",  "generate",   "embed", "sweep",    "predict", "evaluate"};
 enum { COMMANDS = sizeof commands / sizeof commands[0] };
 
 static void test_help_and_usage(void)

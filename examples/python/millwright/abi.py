@@ -1162,6 +1162,10 @@ FUNCTIONS = {
     "mw_dataset_open_images": (POINTER(mw_dataset), [
         ("folder", c_char_p), ("options", POINTER(mw_image_options)), ("err", POINTER(mw_error)),
     ]),
+    "mw_dataset_open_image_files": (POINTER(mw_dataset), [
+        ("paths", POINTER(c_char_p)), ("count", c_size_t), ("options", POINTER(mw_image_options)),
+        ("err", POINTER(mw_error)),
+    ]),
     "mw_sound_defaults": (mw_sound_options, []),
     "mw_dataset_open_sounds": (POINTER(mw_dataset), [
         ("folder", c_char_p), ("options", POINTER(mw_sound_options)), ("err", POINTER(mw_error)),

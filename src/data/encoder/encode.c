@@ -200,6 +200,13 @@ static mw_status put_row(const encoding *c, float *row)
     return MW_OK;
 }
 
+mw_status mw__encoder_encode_row(const mw_table_encoder *encoder, const mw__records *rows, float *out, mw_error *err)
+{
+    const encoding c = {.encoder = encoder, .rows = rows, .err = err};
+    memset(out, 0, (size_t)encoder->columns * sizeof *out);
+    return put_row(&c, out);
+}
+
 /* ---- the target ---- */
 
 static mw_status put_class(const encoding *c, int64_t *out)
@@ -219,6 +226,13 @@ static mw_status put_class(const encoding *c, int64_t *out)
                      : mw__records_fail(c->rows, cell, e->target.name, c->err,
                                         "\"%.*s\" is none of the %zu classes that were learned",
                                         (int)(length < 60 ? length : 60), word, e->target.classes.count);
+}
+
+mw_status mw__encoder_encode_class(const mw_table_encoder *encoder, const mw__records *rows, int64_t *out,
+                                   mw_error *err)
+{
+    const encoding c = {.encoder = encoder, .rows = rows, .err = err};
+    return put_class(&c, out);
 }
 
 static mw_status put_value(const encoding *c, float *out)

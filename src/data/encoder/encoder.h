@@ -217,6 +217,14 @@ mw_status mw__encoder_bind(mw_table_encoder *encoder, const mw__records *rows, m
 /* out[0] of the rows whose part is 0, out[1] of others; `parts` NULL = all 0. A set without rows is NULL. */
 mw_status mw__encoder_encode(const mw_table_encoder *encoder, mw__records *rows, const uint8_t *parts,
                              mw_dataset *out[2], mw_error *err);
+/* The row that was read last: [columns] of x, and its class. */
+mw_status mw__encoder_encode_row(const mw_table_encoder *encoder, const mw__records *rows, float *out, mw_error *err);
+mw_status mw__encoder_encode_class(const mw_table_encoder *encoder, const mw__records *rows, int64_t *out,
+                                   mw_error *err);
+/* The target of the row that was read last, as the file has it. */
+mw_status mw__encoder_target_number(const mw_table_encoder *encoder, const mw__records *rows, double *out,
+                                    mw_error *err);
+
 /* ---- windows.c ---- */
 
 /* What the numbers of a window have to be and are not; "" = they are good. */

@@ -157,7 +157,7 @@ static const mw__records_cell *target_cell(const mw_table_encoder *e, const mw__
     return &rows->cells[e->target.place];
 }
 
-mw_status mw__encoder_target_value(const mw_table_encoder *e, const mw__records *rows, double *out, mw_error *err)
+mw_status mw__encoder_target_number(const mw_table_encoder *e, const mw__records *rows, double *out, mw_error *err)
 {
     const mw__records_cell *cell = target_cell(e, rows);
     if (mw__encoder_is_missing(cell))
@@ -167,8 +167,14 @@ mw_status mw__encoder_target_value(const mw_table_encoder *e, const mw__records 
         return mw__records_fail(rows, cell, e->target.name, err,
                                 "\"%.*s\" is no finite number, as the target has to be",
                                 (int)(cell->length < 60 ? cell->length : 60), cell->text);
+    return MW_OK;
+}
+
+mw_status mw__encoder_target_value(const mw_table_encoder *e, const mw__records *rows, double *out, mw_error *err)
+{
+    MW_TRY(mw__encoder_target_number(e, rows, out, err));
     if (e->target.scale == MW_TARGET_LOGARITHM && *out <= 0)
-        return mw__records_fail(rows, cell, e->target.name, err,
+        return mw__records_fail(rows, target_cell(e, rows), e->target.name, err,
                                 "%g has no logarithm; scale the target by mean and deviation", *out);
     *out = e->target.scale == MW_TARGET_LOGARITHM ? log(*out) : *out;
     return MW_OK;

@@ -43,14 +43,20 @@ static mw_status unpack_file(const mw_image_options *options, const mw__file *fi
     return status;
 }
 
+/* For messages. */
+static void put_path(const char *folder, const char *name, char out[PATH_ROOM])
+{
+    snprintf(out, PATH_ROOM, "%s%s%s", folder != NULL ? folder : "", folder != NULL ? "/" : "", name);
+}
+
 mw_status mw__image_open(const mw_image_options *options, const char *folder, const char *name, mw__image *out,
                          mw_error *err)
 {
     char path[PATH_ROOM];
     mw__file file;
     *out = (mw__image){0};
-    snprintf(path, sizeof path, "%s/%s", folder, name);
-    MW_TRY(mw__file_open_below(&file, folder, name, err));
+    put_path(folder, name, path);
+    MW_TRY(folder != NULL ? mw__file_open_below(&file, folder, name, err) : mw__file_open(&file, name, err));
     const mw_status status = unpack_file(options, &file, path, out, err);
     mw__file_close(&file);
     if (status != MW_OK) {
@@ -98,7 +104,7 @@ mw_status mw__image_load(const mw_image_options *options, const char *folder, co
     char path[PATH_ROOM];
     mw__image image;
     MW_TRY(mw__image_open(options, folder, name, &image, err));
-    snprintf(path, sizeof path, "%s/%s", folder, name);
+    put_path(folder, name, path);
     const mw_status status = fit_planes(options, &image, path, seed, out, err);
     mw__free(options->allocator, image.pixels);
     return status;

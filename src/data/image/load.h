@@ -6,11 +6,12 @@
 
 #include <millwright/dataset_images.h>
 
-/* What mw_dataset_open_images refuses of its arguments. */
-mw_status mw__image_check_options(const char *folder, const mw_image_options *options, mw_error *err);
+/* What mw_dataset_open_images and its like refuse of their options. */
+mw_status mw__image_check_options(const mw_image_options *options, mw_error *err);
 
 /* As it lies in the file, upright, with options->channels. mw__free(options->allocator, out->pixels).
- *  name  below the folder */
+ *  folder  NULL: the name is a path by itself
+ *  name    below the folder */
 mw_status mw__image_open(const mw_image_options *options, const char *folder, const char *name, mw__image *out,
                          mw_error *err);
 

@@ -68,10 +68,10 @@ static mw_status check_pixels(const mw_image_options *o, mw_error *err)
     return MW_OK;
 }
 
-mw_status mw__image_check_options(const char *folder, const mw_image_options *o, mw_error *err)
+mw_status mw__image_check_options(const mw_image_options *o, mw_error *err)
 {
-    if (folder == NULL || o == NULL || o->struct_size != sizeof *o)
-        return refuse_option(err, folder == NULL ? "no folder" : "options must come from mw_image_defaults");
+    if (o == NULL || o->struct_size != sizeof *o)
+        return refuse_option(err, "options must come from mw_image_defaults");
     if (o->channels != 1 && o->channels != 3)
         return mw__fail(err, MW_ERROR_ARGUMENT, "mw_dataset_open_images: %d channels, not 1 or 3", o->channels);
     MW_TRY(check_size(o, err));

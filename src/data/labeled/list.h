@@ -13,6 +13,7 @@ typedef struct mw__labeled_kind {
     const char *said;           /* the endings as a sentence has them */
     /* One example.
      *  options  those of the set
+     *  folder   NULL: the name is a path by itself
      *  name     below the folder
      *  seed     of the example, where something is drawn
      *  errors   MW_ERROR_FORMAT and MW_ERROR_FILE, naming the file, for one that is broken; others end the call */

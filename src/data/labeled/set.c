@@ -15,8 +15,8 @@ typedef struct stored_set {
     const void *options;
     uint64_t key; /* of the seeds of the examples */
     size_t kept;
-    const char *folder;
-    const char *names[]; /* [files] below the folder */
+    const char *folder;  /* or NULL */
+    const char *names[]; /* [files] below the folder, or paths */
 } stored_set;
 
 /* ---- what is refused ---- */
@@ -48,6 +48,21 @@ static mw_status check_broken(const mw__labeled_request *r, mw_error *err)
     return MW_OK;
 }
 
+static mw_status check_paths(const mw__labeled_request *r, mw_error *err)
+{
+    if (r->folder != NULL)
+        return MW_OK;
+    if (r->paths == NULL || r->path_count == 0)
+        return mw__fail(err, MW_ERROR_ARGUMENT, "%s: there is no path", r->call);
+    for (size_t i = 0; i < r->path_count; i++)
+        if (r->paths[i] == NULL)
+            return mw__fail(err, MW_ERROR_ARGUMENT, "%s: path %zu of %zu is NULL", r->call, i, r->path_count);
+    if (r->table->path != NULL || r->class_count > 0)
+        return mw__fail(err, MW_ERROR_ARGUMENT,
+                        "%s: files that are named have no labels; leave `table` and `class_names` out", r->call);
+    return MW_OK;
+}
+
 mw_status mw__labeled_check(const mw__labeled_request *r, mw_error *err)
 {
     if (r->class_count > 0 && r->class_names == NULL)
@@ -59,6 +74,7 @@ mw_status mw__labeled_check(const mw__labeled_request *r, mw_error *err)
         return mw__fail(err, MW_ERROR_ARGUMENT, "%s: %d threads, not 0 to 64 (0 = one for each processor)", r->call,
                         r->threads);
     MW_TRY(check_table(r, err));
+    MW_TRY(check_paths(r, err));
     return check_broken(r, err);
 }
 
@@ -86,10 +102,23 @@ static mw_status take_class_names(mw__labeled_set *set, mw_error *err)
     return MW_OK;
 }
 
+static mw_status list_paths(mw__labeled_list *list, const mw__labeled_request *r, mw_error *err)
+{
+    mw__arena_init(&list->arena, r->allocator);
+    list->files = mw__alloc(r->allocator, r->path_count, sizeof *list->files, err);
+    if (list->files == NULL)
+        return MW_ERROR_MEMORY;
+    for (; list->file_count < r->path_count; list->file_count++)
+        list->files[list->file_count] = (mw__labeled_file){.name = r->paths[list->file_count]};
+    return MW_OK;
+}
+
 mw_status mw__labeled_set_init(mw__labeled_set *set, const mw__labeled_request *request, mw_error *err)
 {
     const mw__labeled_request *r = request;
     *set = (mw__labeled_set){.request = *request};
+    if (r->paths != NULL)
+        return list_paths(&set->list, r, err);
     if (r->table->path != NULL)
         return mw__labeled_list_table(&set->list, r->allocator, r->table, r->class_names, r->class_count, err);
     MW_TRY(mw__labeled_list_folder(&set->list, r->allocator, r->kind, r->folder, err));
@@ -203,8 +232,9 @@ static mw_status leave_out(mw__labeled_set *set, mw_error *err)
     }
     set->kept = kept;
     if (good == 0)
-        return mw__fail(err, MW_ERROR_FORMAT, "\"%.300s\": none of its %zu %s can be read", set->request.folder,
-                        list->file_count, set->request.kind->noun);
+        return mw__fail(err, MW_ERROR_FORMAT, "\"%.300s\": none of its %zu %s can be read",
+                        set->request.folder != NULL ? set->request.folder : list->files[0].name, list->file_count,
+                        set->request.kind->noun);
     list->file_count = good;
     return MW_OK;
 }
@@ -232,7 +262,8 @@ static mw_status make_example(const mw_dataset *dataset, mw__example_place at, v
     const stored_set *s = dataset->state;
     const size_t bytes = dataset->example_bytes[0], index = (size_t)at.example;
     (void)scratch;
-    memcpy(out[1], (const char *)dataset->owned[1] + index * dataset->example_bytes[1], dataset->example_bytes[1]);
+    if (dataset->column_count > 1)
+        memcpy(out[1], (const char *)dataset->owned[1] + index * dataset->example_bytes[1], dataset->example_bytes[1]);
     if (index < s->kept) {
         memcpy(out[0], (const char *)dataset->owned[0] + index * bytes, bytes);
         return MW_OK;
@@ -254,7 +285,7 @@ static stored_set *store_names(const mw__labeled_set *set, mw_error *err)
     enum { ALIGNMENT = alignof(max_align_t) };
     const size_t files = set->list.file_count, fixed = sizeof(stored_set) + files * sizeof(char *);
     const size_t options = (fixed + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
-    size_t size = options + set->options_size + strlen(set->request.folder) + 1;
+    size_t size = options + set->options_size + (set->request.folder != NULL ? strlen(set->request.folder) + 1 : 0);
     for (size_t i = 0; i < files; i++)
         size += strlen(set->list.files[i].name) + 1;
     stored_set *s = mw__alloc(set->request.allocator, size, 1, err);
@@ -265,7 +296,7 @@ static stored_set *store_names(const mw__labeled_set *set, mw_error *err)
     s->kind = set->request.kind;
     s->key = mw__data_seed(set->request.seed, UINT64_MAX, UINT64_MAX);
     s->kept = set->kept;
-    s->folder = put_string(&at, set->request.folder);
+    s->folder = set->request.folder != NULL ? put_string(&at, set->request.folder) : NULL;
     for (size_t i = 0; i < files; i++)
         s->names[i] = put_string(&at, set->list.files[i].name);
     return s;
@@ -282,18 +313,24 @@ static mw_status keep_classes(const mw__labeled_set *set, mw_dataset *dataset, m
     return mw__dataset_keep_classes(dataset, lists, err);
 }
 
-/* The data set has the memory of what is kept, and makes the rest. */
-static mw_status fill_dataset(mw__labeled_set *set, mw_dataset *dataset, mw_error *err)
+static void give_labels(mw__labeled_set *set, mw_dataset *dataset)
 {
-    dataset->owned[0] = set->examples;
     dataset->owned[1] = set->list.targets != NULL ? (void *)set->list.targets : set->labels;
-    set->examples = NULL;
     if (set->list.targets != NULL)
         set->list.targets = NULL;
     else
         set->labels = NULL;
+}
+
+/* The data set has the memory of what is kept, and makes the rest. */
+static mw_status fill_dataset(mw__labeled_set *set, mw_dataset *dataset, mw_error *err)
+{
+    dataset->owned[0] = set->examples;
+    set->examples = NULL;
+    if (dataset->column_count > 1)
+        give_labels(set, dataset);
     if (set->kept == set->list.file_count) {
-        for (size_t i = 0; i < 2; i++)
+        for (size_t i = 0; i < dataset->column_count; i++)
             dataset->columns[i].data = dataset->owned[i];
     } else {
         dataset->state = store_names(set, err);
@@ -301,7 +338,7 @@ static mw_status fill_dataset(mw__labeled_set *set, mw_dataset *dataset, mw_erro
         if (dataset->state == NULL)
             return MW_ERROR_MEMORY;
     }
-    return keep_classes(set, dataset, err);
+    return set->request.paths == NULL ? keep_classes(set, dataset, err) : MW_OK;
 }
 
 mw_dataset *mw__labeled_set_open(mw__labeled_set *set, const mw_column *x, const void *options, size_t options_size,
@@ -317,7 +354,9 @@ mw_dataset *mw__labeled_set_open(mw__labeled_set *set, const mw_column *x, const
                                  {.name = "y",
                                   .dtype = several ? MW_F32 : MW_I64,
                                   .shape = several ? MW_SHAPE((int64_t)set->list.class_count) : (mw_shape){0}}};
-    mw_dataset *dataset = mw__dataset_create(set->request.allocator, columns, 2, (int64_t)set->list.file_count, err);
+    const size_t count = set->request.paths == NULL ? 2 : 1;
+    mw_dataset *dataset =
+        mw__dataset_create(set->request.allocator, columns, count, (int64_t)set->list.file_count, err);
     if (dataset != NULL && fill_dataset(set, dataset, err) != MW_OK) {
         mw_dataset_destroy(dataset);
         return NULL;

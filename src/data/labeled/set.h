@@ -10,7 +10,9 @@ typedef struct mw__labeled_request {
     const char *call; /* for messages: "mw_dataset_open_images" */
     const mw__labeled_kind *kind;
     const mw_allocator *allocator;
-    const char *folder;
+    const char *folder;       /* NULL: names are paths.. */
+    const char *const *paths; /* [path_count] ..which these are, without labels; or NULL */
+    size_t path_count;
     const mw_label_table *table;
     const char *const *class_names; /* [class_count] */
     size_t class_count;
@@ -46,8 +48,8 @@ void mw__labeled_set_deinit(mw__labeled_set *set);
 /* Whether an error is that of a file, and not of what it is read with or by. */
 bool mw__labeled_is_broken(mw_status status);
 
-/* Reads the files and makes the data set: `x`, and "y" with the labels. The options are what kind->load takes; they
- * live as long as the data set, and so must what they point to. */
+/* Reads the files and makes the data set: `x`, and "y" with the labels unless the files are named by paths. The options
+ * are what kind->load takes; they live as long as the data set, and so must what they point to. */
 mw_dataset *mw__labeled_set_open(mw__labeled_set *set, const mw_column *x, const void *options, size_t options_size,
                                  mw_error *err);
 

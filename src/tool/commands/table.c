@@ -62,6 +62,19 @@ const tool_command tool_commands[] = {
      "learned from one), a number for all elements (x=0.5), or numbers that are "
      "drawn. Prints what came out, with labels if the model is a classifier; --out keeps all of it.",
      tool_run_options, tool_run_model},
+    {"predict", "MODEL DATA", 2, 2, "what a model makes of a table, of pictures, of any data it was made for",
+     "DATA is as raw as for the training: a table (.csv, .tsv, .jsonl), a picture, a folder of pictures, a folder with "
+     "a folder for each class, the MNIST family, or a file of tensors. MODEL is any that mw info reads, or the folder "
+     "of a run. How the data becomes the input is in the metadata that mw train writes; options say it for other "
+     "models. Each example gives its name and its class with the probability, its labels, or its values in the unit of "
+     "the target. What is true need not be there.\n\n"
+     "A table is read row by row; predictions are written as they come.",
+     tool_predict_options, tool_predict},
+    {"evaluate", "MODEL DATA", 2, 2, "how good a model is on data",
+     "DATA is as for mw predict, and says what is true: the field of the target, the folder of a class, a tensor. "
+     "Prints figures (accuracy, auc, rmse, ..), the classes with what was mistaken for what, and the examples that are "
+     "farthest from the truth; --report writes them as a page.",
+     tool_evaluate_options, tool_evaluate},
     {"bench", "FILE", 1, 1, "how long a model takes",
      "Runs a model on drawn inputs until --seconds have passed and prints the median time of a run, its spread, "
      "examples "

@@ -1,6 +1,7 @@
-/* Results: room, and nothing else. */
+/* Results: their room, and probabilities of scores. */
 #include "tool/show/results.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 static bool fail_result(mw_error *err, const char *why, const char *name)
@@ -53,4 +54,15 @@ void tool_results_free(tool_results *results)
     free(results->results);
     free(results->shapes);
     *results = (tool_results){.results = NULL};
+}
+
+void tool_soften(float *row, int64_t count)
+{
+    double largest = -INFINITY, sum = 0;
+    for (int64_t i = 0; i < count; i++)
+        largest = fmax(largest, (double)row[i]);
+    for (int64_t i = 0; i < count; i++)
+        sum += exp((double)row[i] - largest);
+    for (int64_t i = 0; i < count; i++)
+        row[i] = (float)(exp((double)row[i] - largest) / sum);
 }

@@ -35,9 +35,7 @@ static bool read_numbers(pictures *p, const config_node *object, const char *key
 
 /* ---- how they are read ---- */
 
-/* Channels of the pictures that a model takes, and where: [N, C, H, W], [N, H, W, C], [N, H, W]; 0 = it does not say.
- */
-static int channels_of(const mw_port *input, bool *out_last)
+int pictures_channels(const mw_port *input, bool *out_last)
 {
     const mw_shape shape = input != NULL ? input->shape : (mw_shape){0};
     *out_last = false;
@@ -64,7 +62,7 @@ static void read_size(pictures *p)
     else if (read_numbers(p, p->settings, "size", 2, range, size)) {
         o->height = (int64_t)size[0];
         o->width = (int64_t)size[1];
-    } else if (channels_of(p->input, &p->channels_last) != 0) {
+    } else if (pictures_channels(p->input, &p->channels_last) != 0) {
         const int first = shape.rank == 3 || p->channels_last ? 1 : 2;
         o->height = shape.dim[first];
         o->width = shape.dim[first + 1];
@@ -161,7 +159,7 @@ static void read_mean(pictures *p)
 
 static void read_options(pictures *p)
 {
-    const int wanted = channels_of(p->input, &p->channels_last);
+    const int wanted = pictures_channels(p->input, &p->channels_last);
     p->options = mw_image_defaults();
     p->options.channels = (int)field_integer(p->c, p->settings, "data.channels", wanted != 0 ? wanted : 3);
     p->options.channels_first = !p->channels_last;

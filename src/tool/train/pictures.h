@@ -26,6 +26,10 @@ typedef struct pictures {
     bool has_mean;
 } pictures;
 
+/* Channels of the pictures that a model takes, and where: [N, C, H, W], [N, H, W, C], [N, H, W]; 0 = it does not say.
+ */
+int pictures_channels(const mw_port *input, bool *out_last);
+
 /* A folder with a folder for each class; with the classes of `like`, if there is one: the same name is the same number.
  */
 mw_dataset *pictures_open(pictures *p, const char *path, const mw_dataset *like);

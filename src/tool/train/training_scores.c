@@ -1,6 +1,7 @@
 /* Figures of classes, of yes and no, and of values in the unit of the target. */
 #include "tool/train/training_scores.h"
 
+#include "tool/show/results.h"
 #include "tool/train/network.h"
 
 #include <math.h>
@@ -94,17 +95,6 @@ static double number_at(const mw_feed *feed, size_t i)
     }
 }
 
-static void soften(float *row, int64_t count)
-{
-    double largest = -INFINITY, sum = 0;
-    for (int64_t i = 0; i < count; i++)
-        largest = fmax(largest, (double)row[i]);
-    for (int64_t i = 0; i < count; i++)
-        sum += exp((double)row[i] - largest);
-    for (int64_t i = 0; i < count; i++)
-        row[i] = (float)(exp((double)row[i] - largest) / sum);
-}
-
 /* As a batch is converted, and back from the scale that is learned in. */
 static float target_at(const scoring *s, const mw_feed *feed, size_t i)
 {
@@ -134,7 +124,7 @@ static void prepare_classes(const scoring *s, const mw_feed *feed, size_t exampl
     for (size_t i = 0; i < examples; i++) {
         s->labels[i] = (int32_t)number_at(feed, i);
         if (!s->t->probabilities)
-            soften(s->out + i * (size_t)s->width, s->width);
+            tool_soften(s->out + i * (size_t)s->width, s->width);
     }
 }
 
