@@ -4,8 +4,8 @@
 # every profile of a chip, fuzzing. Ends with the sum over all tests. MW_FUZZ_SECONDS (default 300) is the time of one
 # fuzz target, MW_COMBINE_SECONDS (default 3600) that of random nets with options; with 20 and 600 all takes about three
 # hours on two idle cores. Words choose stages: examples slow avx2 asan tsan (after slow: only what starts threads) qemu
-# valgrind (after slow) interpreter programs onnxruntime texts page networks profiles compilers amalgamation
-# combinations fuzz.
+# valgrind (after slow) interpreter programs onnxruntime texts page networks tables profiles compilers amalgamation
+# packages combinations fuzz.
 # shellcheck disable=SC2317 # functions that are called by step
 set -u
 cd "$(dirname "$0")/.." || exit 1
@@ -181,7 +181,7 @@ fuzz() {
 chosen=$*
 for word in $chosen; do
     case $word in
-    examples | slow | avx2 | asan | tsan | qemu | valgrind | interpreter | programs | onnxruntime | texts | page | networks | tables | profiles | compilers | amalgamation | combinations | fuzz) ;;
+    examples | slow | avx2 | asan | tsan | qemu | valgrind | interpreter | programs | onnxruntime | texts | page | networks | tables | profiles | compilers | amalgamation | packages | combinations | fuzz) ;;
     *) echo "nightly: no stage \"$word\"" >&2 && exit 2 ;;
     esac
 done
@@ -208,6 +208,7 @@ stage tables "tables beside scikit-learn" tables
 stage profiles "every example under every profile" ./run profiles
 stage compilers "ONNX models become the same text by gcc and clang" compilers
 stage amalgamation "the library as one file: gcc, clang, macOS" amalgamation
+stage packages "packages of Debian and others" tools/packages/check.sh
 stage combinations "random nets with random options" combinations
 stage fuzz "fuzzing" fuzz
 steps_end

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Installs the packages that are missing for the named groups: build, npm, mpi, mpich, fashion, amalgamation, bench, check, browser, site, nightly.
+# Installs the packages that are missing for the named groups: build, npm, mpi, mpich, fashion, amalgamation, bench, check, browser, site, packages, nightly.
 # usage: tools/setup.sh GROUP...
 set -eu
 
@@ -15,6 +15,7 @@ debian_packages() {
     check) echo clang clang-format libclang-rt-dev llvm g++ binutils shellcheck git locales libonnx-testdata ;;
     browser) echo chromium fonts-dejavu-core python3 ;;
     site) echo python3 python3-sphinx python3-myst-parser python3-sphinx-copybutton furo hunspell hunspell-en-us ;;
+    packages) echo build-essential debhelper dh-python dpkg-dev lintian abigail-tools fakeroot python3 mpi-default-bin man-db ;;
     nightly) echo valgrind qemu-user-static libc6-arm64-cross python3-torch ;;
     esac
 }
