@@ -254,13 +254,6 @@ static void begin_block(mw__int8_conv *b, const geometry *g, const mw__int8_prod
     b->blocks = (b->outputs + b->block_rows - 1) / b->block_rows;
 }
 
-static void split_blocks(mw__int8_conv *b, int partitions)
-{
-    const int64_t wanted = b->tiles >= 8 * partitions ? 1 : 2 * partitions;
-    b->chunk = mw__i64_max((b->blocks + wanted - 1) / wanted, 1);
-    b->chunks = (b->blocks + b->chunk - 1) / b->chunk;
-}
-
 static void write_result(mw__planner *planner, const mw__int8_product_match *m, const mw__int8_conv *b, mw__step *step)
 {
     step->block = b;
@@ -288,7 +281,8 @@ static void plan_tiles(mw__planner *planner, const mw__int8_product_match *m, co
     lay->report.helper = true;
     mw__step_read(planner, lay, mw__plan_buffer(planner, m->x), MW__WHOLE, 0, false);
     mw__step_write(planner, lay, planes, MW__WHOLE, 0);
-    mw__step *step = mw__plan_step(planner, mw__int8_conv_run_tiles, m->op->kind, b->tiles * b->chunks, cost);
+    mw__step *step = mw__plan_step(planner, mw__int8_conv_run_tiles, m->op->kind,
+                                   mw__i64_divide_up(b->tiles, b->tiles_of_unit) * b->chunks, cost);
     step->scratch = mw__int8_conv_tile_bytes(b);
     mw__step_read(planner, step, planes, MW__WHOLE, 0, false);
     write_result(planner, m, b, step);
@@ -309,10 +303,10 @@ mw_status mw__int8_plan_conv(mw__planner *planner, const mw__int8_product_match 
     b->zeros = zeros, b->out_size = mw__dtype_size(numbers->finish.dtype);
     bool dense;
     mw__int8_conv_cut(b, &dense);
+    mw__int8_conv_split(b, mw__plan_partitions(planner));
     b->planes = lay_out_planes(planner, &g), b->offset = lay_out_offsets(planner, &g, b);
     b->dense = dense ? lay_out_dense(planner, b) : NULL;
     b->panels = lay_panels(planner, m, &g, b), b->ones = any ? lay_ones(planner, &g, b) : NULL;
-    split_blocks(b, mw__plan_partitions(planner));
     if (b->planes == NULL || b->offset == NULL || b->panels == NULL || (dense && b->dense == NULL))
         return mw__plan_check(planner, err);
     const double cost = mw__cost(0, (double)mw__count_of(m->result) * (double)m->depth / 4);

@@ -31,7 +31,7 @@ typedef struct mw__int8_conv {
     int64_t across, along; /* from a byte of a quad to the next: a channel, or pixels; the other is 0 */
     int64_t plane_count, plane_quads, depth; /* of a group; depth: of a sum, in quads */
     int64_t together;                        /* images of a tile: all, or of several groups one */
-    int64_t pixels, tiles, blocks, chunk, chunks;
+    int64_t pixels, tiles, tiles_of_unit, blocks, chunk, chunks;
     const mw__int8_plane *planes; // [plane_count]
     const int32_t *offset;        // [depth]
     const int32_t *dense;         // [depth] of what has been copied; NULL: tiles are of planes as they lie
@@ -71,9 +71,11 @@ void mw__int8_conv_run_planes(const mw__kernel_call *call);
 
 /* How pixels become tiles; whether those that are copied take less. */
 void mw__int8_conv_cut(mw__int8_conv *b, bool *out_dense);
-/* Scratch of a tile, in bytes. */
+/* What a unit is: so many tiles, and a chunk of the blocks. After the cut. */
+void mw__int8_conv_split(mw__int8_conv *b, int partitions);
+/* Scratch of the tiles of a unit, in bytes. */
 size_t mw__int8_conv_tile_bytes(const mw__int8_conv *b);
-/* Of planes that a step before has laid out: a unit is a tile and a part of its blocks. */
+/* Of planes that a step before has laid out: a unit is some tiles and a chunk of their blocks. */
 void mw__int8_conv_run_tiles(const mw__kernel_call *call);
 /* A unit is a group of an image, whose planes exist for it alone. */
 void mw__int8_conv_run_groups(const mw__kernel_call *call);

@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+enum { TILES_MOST = 8 /* of a unit */ };
+
 /* ---- which pixels a tile has ---- */
 
 /* Lanes that are results, which lie side by side in a plane of y. */
@@ -17,6 +19,7 @@ typedef struct source {
 typedef struct tile {
     run runs[MW__INT8_LANES_MOST];
     source sources[MW__INT8_LANES_MOST];
+    int64_t first; /* pixel */
     int run_count, source_count, vectors;
 } tile;
 
@@ -69,11 +72,14 @@ static void find_sources(const mw__int8_conv *b, int64_t first, int64_t end, til
 
 static int64_t lanes_of_vector(const mw__int8_conv *b) { return b->code->lanes / b->code->vectors; }
 
+/* Tiles have as many vectors as others, or one less: those of a single vector take nearly as long as those of two. */
 static void find_tile(const mw__int8_conv *b, int64_t at, tile *t)
 {
-    const int64_t first = at * b->code->lanes, end = mw__i64_min(first + b->code->lanes, b->pixels);
-    *t = (tile){.vectors = (int)mw__i64_divide_up(end - first, lanes_of_vector(b))};
-    (b->dense != NULL ? find_sources : find_runs)(b, first, end, t);
+    const int64_t lanes = lanes_of_vector(b), vectors = mw__i64_divide_up(b->pixels, lanes);
+    const int64_t from = at * vectors / b->tiles, to = (at + 1) * vectors / b->tiles;
+    t->first = from * lanes, t->vectors = (int)(to - from);
+    t->run_count = t->source_count = 0;
+    (b->dense != NULL ? find_sources : find_runs)(b, t->first, mw__i64_min(to * lanes, b->pixels), t);
 }
 
 /* ---- how many tiles ---- */
@@ -91,8 +97,32 @@ void mw__int8_conv_cut(mw__int8_conv *b, bool *out_dense)
     b->tiles = mw__i64_divide_up(b->pixels, b->code->lanes);
 }
 
+enum { WEIGHTS_MOST = 256 << 10, PIXELS_MOST = 512 << 10 }; /* bytes that stay in a cache while others pass */
+
+/* Each panel is taken for several tiles if all panels of a unit would not stay. */
+static int64_t tiles_together(const mw__int8_conv *b)
+{
+    const int64_t panels = b->blocks * mw__int8_conv_panel_size(b) * 4, pixels = b->code->lanes * b->depth * 4;
+    const int64_t most = mw__i64_min(mw__i64_max(PIXELS_MOST / pixels, 1), TILES_MOST);
+    if (b->groups > 1 || panels <= WEIGHTS_MOST)
+        return 1;
+    return mw__i64_divide_up(b->tiles, mw__i64_divide_up(b->tiles, most));
+}
+
+void mw__int8_conv_split(mw__int8_conv *b, int partitions)
+{
+    b->tiles_of_unit = tiles_together(b);
+    const int64_t units = mw__i64_divide_up(b->tiles, b->tiles_of_unit);
+    const int64_t wanted = units >= 8 * partitions || partitions == 1 ? 1 : 2 * partitions;
+    b->chunk = mw__i64_divide_up(b->blocks, wanted);
+    b->chunks = mw__i64_divide_up(b->blocks, b->chunk);
+}
+
 static int64_t tile_quads(const mw__int8_conv *b) { return b->dense != NULL ? b->depth * b->code->lanes : 0; }
-size_t mw__int8_conv_tile_bytes(const mw__int8_conv *b) { return (size_t)tile_quads(b) * sizeof(uint32_t); }
+size_t mw__int8_conv_tile_bytes(const mw__int8_conv *b)
+{
+    return (size_t)(tile_quads(b) * b->tiles_of_unit) * sizeof(uint32_t);
+}
 
 /* ---- a tile ---- */
 
@@ -143,43 +173,68 @@ static void subtract_zeros(const mw__int8_conv *b, const int32_t *sums_of_x, int
         sums[i] = (int32_t)((uint32_t)sums[i] - (uint32_t)b->zeros[output] * (uint32_t)sums_of_x[i]);
 }
 
-/* What is computed of a group: the outputs of blocks [from, to) at a tile. */
+/* What is computed of a group: the outputs of blocks [from, to) at tiles [tile, tile_end). */
 typedef struct part {
-    int64_t group, tile, from, to;
+    int64_t group, tile, tile_end, from, to;
 } part;
 
-/* y: the group's first plane. */
-static void convolve_tile(const mw__int8_conv *b, const uint8_t *planes, const part *p, char *y, uint32_t *scratch)
-{
-    int32_t sums[MW__INT8_ROWS_MOST * MW__INT8_LANES_MOST], of_x[MW__INT8_LANES_MOST];
+/* A tile that is read: the sums of its numbers are wanted where weights have zero points. */
+typedef struct ready_tile {
     tile t;
-    find_tile(b, p->tile, &t);
-    if (t.run_count == 0)
-        return;
-    const int32_t *const offset = b->dense != NULL ? b->dense : b->offset;
-    if (b->dense != NULL)
-        copy_lanes(b, &t, planes, scratch);
-    planes = b->dense != NULL ? (const uint8_t *)scratch : planes + p->tile * b->code->lanes * 4;
-    mw__int8_tile *const run_tile = b->block_rows == 1 ? b->code->one : b->code->tile[t.vectors - 1];
+    const uint8_t *x;
+    int32_t sums[MW__INT8_LANES_MOST];
+} ready_tile;
+
+static void read_tile(const mw__int8_conv *b, const uint8_t *planes, int64_t at, uint32_t *scratch, ready_tile *r)
+{
+    const bool dense = b->dense != NULL;
+    find_tile(b, at, &r->t);
+    if (dense)
+        copy_lanes(b, &r->t, planes, scratch);
+    r->x = dense ? (const uint8_t *)scratch : planes + r->t.first * 4;
     if (b->ones != NULL)
-        b->code->one(planes, offset, b->depth, b->ones, of_x);
-    for (int64_t at = p->from; at < p->to; at++) {
-        run_tile(planes, offset, b->depth, b->panels + (p->group * b->blocks + at) * mw__int8_conv_panel_size(b), sums);
-        const int64_t first = at * b->block_rows, rows = mw__i64_min(b->block_rows, b->outputs - first);
-        const int64_t output = p->group * b->outputs + first;
-        for (int64_t r = 0; r < rows && b->ones != NULL; r++)
-            subtract_zeros(b, of_x, output + r, sums + r * b->code->lanes);
-        finish_outputs(b, sums, output, rows, &t, y + (size_t)(first * mw__int8_conv_y_size(b)) * b->out_size);
-    }
+        b->code->one(r->x, dense ? b->dense : b->offset, b->depth, b->ones, r->sums);
 }
 
+/* y: the group's first plane. */
+static void convolve_block(const mw__int8_conv *b, const ready_tile *r, int64_t group, int64_t at, char *y)
+{
+    int32_t sums[MW__INT8_ROWS_MOST * MW__INT8_LANES_MOST];
+    const int64_t first = at * b->block_rows, rows = mw__i64_min(b->block_rows, b->outputs - first);
+    const int64_t output = group * b->outputs + first;
+    mw__int8_tile *const run_tile = b->block_rows == 1 ? b->code->one : b->code->tile[r->t.vectors - 1];
+    run_tile(r->x, b->dense != NULL ? b->dense : b->offset, b->depth,
+             b->panels + (group * b->blocks + at) * mw__int8_conv_panel_size(b), sums);
+    for (int64_t i = 0; i < rows && b->ones != NULL; i++)
+        subtract_zeros(b, r->sums, output + i, sums + i * b->code->lanes);
+    finish_outputs(b, sums, output, rows, &r->t, y + (size_t)(first * mw__int8_conv_y_size(b)) * b->out_size);
+}
+
+static void convolve(const mw__int8_conv *b, const uint8_t *planes, const part *p, char *y, uint32_t *scratch)
+{
+    ready_tile ready[TILES_MOST];
+    int count = 0;
+    for (int64_t at = p->tile; at < p->tile_end; at++) {
+        read_tile(b, planes, at, scratch + count * tile_quads(b), &ready[count]);
+        count += ready[count].t.run_count > 0;
+    }
+    for (int64_t at = p->from; at < p->to; at++)
+        for (int i = 0; i < count; i++)
+            convolve_block(b, &ready[i], p->group, at, y);
+}
+
+/* Units that follow each other at the same tiles are one part. */
 void mw__int8_conv_run_tiles(const mw__kernel_call *call)
 {
     const mw__int8_conv *b = call->block;
-    for (int64_t unit = call->begin; unit < call->end; unit++) {
-        const int64_t from = unit % b->chunks * b->chunk;
-        const part p = {.tile = unit / b->chunks, .from = from, .to = mw__i64_min(from + b->chunk, b->blocks)};
-        convolve_tile(b, call->in[0], &p, call->out[0], call->scratch);
+    for (int64_t unit = call->begin, next; unit < call->end; unit = next) {
+        const int64_t tiles = unit / b->chunks, from = unit % b->chunks * b->chunk;
+        next = mw__i64_min((tiles + 1) * b->chunks, call->end);
+        const part p = {.tile = tiles * b->tiles_of_unit,
+                        .tile_end = mw__i64_min((tiles + 1) * b->tiles_of_unit, b->tiles),
+                        .from = from,
+                        .to = mw__i64_min(from + (next - unit) * b->chunk, b->blocks)};
+        convolve(b, call->in[0], &p, call->out[0], call->scratch);
     }
 }
 
@@ -191,10 +246,11 @@ void mw__int8_conv_run_groups(const mw__kernel_call *call)
         for (int64_t p = 0; p < b->plane_count; p++)
             mw__int8_conv_lay_plane(b, &b->planes[p], (const uint8_t *)call->in[0] + unit * mw__int8_conv_x_size(b),
                                     planes + p * b->plane_quads);
-        part p = {.group = unit % b->groups, .to = b->blocks};
-        for (; p.tile < b->tiles; p.tile++)
-            convolve_tile(b, (const uint8_t *)planes, &p,
-                          (char *)call->out[0] + (size_t)(unit * b->outputs * mw__int8_conv_y_size(b)) * b->out_size,
-                          call->scratch);
+        for (int64_t at = 0; at < b->tiles; at++) {
+            const part p = {.group = unit % b->groups, .tile = at, .tile_end = at + 1, .to = b->blocks};
+            convolve(b, (const uint8_t *)planes, &p,
+                     (char *)call->out[0] + (size_t)(unit * b->outputs * mw__int8_conv_y_size(b)) * b->out_size,
+                     call->scratch);
+        }
     }
 }
