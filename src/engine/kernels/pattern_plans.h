@@ -202,7 +202,8 @@ typedef struct mw__int8_product_match {
     const mw_tensor *result;
     float y_scale; /* these three of codes alone */
     int y_zero;
-    int low, high; /* the codes that may be: a relu leaves none below y_zero */
+    int low, high;     /* the codes that may be: a relu leaves none below y_zero */
+    const bool *quads; /* by value id: codes that lie in quads (int8.h) */
 } mw__int8_product_match;
 
 /* ---- flags ---- */

@@ -298,7 +298,8 @@ static mw_status apply_all(mw__finder *f, mw_error *err)
     MW_TRY(find_roots(f, err));
     for (size_t i = 0; i < ROW_COUNT; i++)
         MW_TRY(apply(f, &rows[i], err));
-    return mw__patterns_undo(f, err);
+    MW_TRY(mw__patterns_undo(f, err));
+    return mw__patterns_lay_quads(f, err);
 }
 
 static mw__finder begin_finder(const mw__plan_request *request)

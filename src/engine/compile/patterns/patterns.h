@@ -47,6 +47,7 @@ typedef struct mw__finder {
     uint64_t met;                       /* the rows of any of them */
     struct mw__matmul_sum_match **sums; /* by value: the sum of products that it is; NULL = none so far */
     bool *within;                       /* by value: part of an all_within product; NULL = none so far */
+    bool *quads;                        /* by value: codes that lie in quads; NULL = no codes so far */
     mw__pattern **patterns;             /* by operation of the body; NULL = none */
     const mw__pattern_row *row;         /* being applied */
     bool found;                         /* by this row at this operation */
@@ -165,6 +166,9 @@ mw__pattern **mw__patterns_find(const mw__plan_request *request, mw_error *err);
 
 /* Takes poolings apart from their convolutions where the result between them is needed. In patterns_join.c. */
 mw_status mw__patterns_undo(mw__finder *finder, mw_error *err);
+
+/* Chooses which codes lie in quads of channels. In patterns_int8_layout.c. */
+mw_status mw__patterns_lay_quads(mw__finder *finder, mw_error *err);
 
 /* Plans the group as steps of its own. */
 mw_status mw__plan_pattern(mw__planner *planner, const mw__pattern *pattern, mw_error *err);

@@ -198,13 +198,22 @@ static const char *read_product(mw__finder *f, const mw__op *op, const mw_tensor
     return mw__op_is(op, "conv") ? mw__int8_conv_declines(op) : NULL;
 }
 
+/* What is filled when all patterns are known. */
+static const bool *quads_of(mw__finder *f, mw_error *err)
+{
+    if (f->quads == NULL)
+        f->quads = mw__arena_alloc(f->arena, f->function->graph->value_count, sizeof *f->quads, err);
+    return f->quads;
+}
+
 static mw_status put_product(mw__finder *f, size_t at, const mw__int8_product_match *found, mw_error *err)
 {
     mw__int8_product_match *match = mw__arena_alloc(f->arena, 1, sizeof *match, err);
     mw__pattern *pattern = match != NULL ? mw__pattern_put(f, at, match, err) : NULL;
-    if (pattern == NULL)
+    if (pattern == NULL || quads_of(f, err) == NULL)
         return MW_ERROR_MEMORY;
     *match = *found;
+    match->quads = f->quads;
     pattern->reads[0] = found->x;
     return mw__pattern_add_op(f, pattern, found->op, err);
 }
@@ -349,9 +358,10 @@ static mw_status put_other(mw__finder *f, size_t at, const mw__int8_product_matc
 static mw_status put_sum(mw__finder *f, size_t at, const mw__int8_sum_match *found, mw_error *err)
 {
     mw__int8_sum_match *sum = mw__arena_alloc(f->arena, 1, sizeof *sum, err);
-    if (sum == NULL)
+    if (sum == NULL || quads_of(f, err) == NULL)
         return MW_ERROR_MEMORY;
     *sum = *found;
+    sum->base.quads = f->quads;
     return put_other(f, at, &sum->base, sum->x[0], sum->x[1], err);
 }
 
@@ -387,9 +397,10 @@ static bool read_pool(const mw__finder *f, const mw__op *op, mw__int8_pool_match
 static mw_status put_pool(mw__finder *f, size_t at, const mw__int8_pool_match *found, mw_error *err)
 {
     mw__int8_pool_match *pool = mw__arena_alloc(f->arena, 1, sizeof *pool, err);
-    if (pool == NULL)
+    if (pool == NULL || quads_of(f, err) == NULL)
         return MW_ERROR_MEMORY;
     *pool = *found;
+    pool->base.quads = f->quads;
     return put_other(f, at, &pool->base, pool->base.x, NULL, err);
 }
 

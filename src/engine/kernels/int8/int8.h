@@ -5,7 +5,10 @@
  *     sum (u - zero_u) (s - zero_s) = sum u s - zero_s sum u - zero_u sum s + n zero_u zero_s
  *
  * Convolution has pixels in the lanes, and panels of weights; products of matrices weights in the lanes, and panels of
- * rows. A quad is four numbers that are multiplied and added together. */
+ * rows. A quad is four numbers that are multiplied and added together.
+ *
+ * Codes that nothing but operations on codes reads may lie in quads of channels: [C/4, N, .., 4] in the place of
+ * [N, C, ..], as uint8, a code of int8 and 128 (compile/patterns/patterns_int8_layout.c). */
 #ifndef MW__ENGINE_KERNELS_INT8_INT8_H
 #define MW__ENGINE_KERNELS_INT8_INT8_H
 
@@ -56,6 +59,8 @@ typedef struct mw__int8_rows {
 } mw__int8_rows;
 typedef void mw__int8_finish_rows(const mw__int8_finish *finish, const int32_t *sums, const mw__int8_rows *r,
                                   void *out);
+/* Four rows side by side as quads, which out_step is between; of codes alone, of so many rows. */
+typedef mw__int8_finish_rows mw__int8_finish_quads;
 /* By three numbers for each lane; add[i] - by u[i] is what is added. */
 typedef struct mw__int8_lanes {
     const int32_t *add, *u; /* u: 0 to 255 */
@@ -79,6 +84,17 @@ typedef struct mw__int8_pool_match {
     mw__int8_product_match base; /* op: max_pool; x; result */
     uint8_t table[256];
 } mw__int8_pool_match;
+
+/* Whether a value lies in quads. */
+MW__INLINE bool mw__int8_in_quads(const mw__int8_product_match *m, const mw_tensor *value)
+{
+    return m->quads != NULL && m->quads[value->id];
+}
+/* What makes codes of that type those of a value: 128, or nothing. */
+MW__INLINE uint8_t mw__int8_flip_of(const mw__int8_product_match *m, const mw_tensor *value)
+{
+    return value->type->dtype == MW_I8 && !mw__int8_in_quads(m, value) ? 128 : 0;
+}
 
 /* Whether every window has an element. */
 bool mw__int8_pool_suits(const mw__op *pool);
@@ -105,10 +121,15 @@ mw_status mw__int8_plan_rows(mw__planner *planner, const mw__int8_product_match 
                              mw_error *err);
 mw_status mw__int8_plan_sum(mw__planner *planner, const mw__int8_sum_match *match, mw_error *err);
 mw_status mw__int8_plan_pool(mw__planner *planner, const mw__int8_pool_match *match, mw_error *err);
+/* Where a step that reads x in its layout, element by element, puts its result: the buffer of the result, or one that a
+ * step behind takes rows from. */
+uint32_t mw__int8_plan_result(mw__planner *planner, const mw__int8_product_match *m, const mw_tensor *x);
+void mw__int8_plan_unweave(mw__planner *planner, const mw__int8_product_match *m, uint32_t from);
 /* Why there is no plan for the shapes of a convolution; NULL: there is one. */
 const char *mw__int8_conv_declines(const mw__op *conv);
 
 mw__int8_finish_rows *mw__int8_rows_of(mw__level level);
+mw__int8_finish_quads *mw__int8_quads_of(mw__level level);
 mw__int8_finish_lanes *mw__int8_lanes_of(mw__level level);
 
 #endif

@@ -231,9 +231,12 @@ static bool fill_outputs(const mw__int8_product_match *m, int32_t zero, int32_t 
 static void begin_block(mw__int8_conv *b, const geometry *g, const mw__int8_product_match *m, mw__level level)
 {
     const mw_dtype dtype = mw__dtype_of(m->x);
+    const bool x_quads = mw__int8_in_quads(m, m->x), y_quads = mw__int8_in_quads(m, m->result);
     *b = (mw__int8_conv){.code = mw__int8_code_of(level),
-                         .finish_rows = mw__int8_rows_of(level),
-                         .lay_row = mw__int8_conv_lay_row_of(level),
+                         .x_quads = x_quads,
+                         .y_quads = y_quads,
+                         .finish_lines = y_quads ? mw__int8_quads_of(level) : mw__int8_rows_of(level),
+                         .lay_plane = mw__int8_conv_lay_of(level, x_quads),
                          .images = mw__shape_of(m->x).dim[0],
                          .groups = g->groups,
                          .channels = g->channels,
@@ -244,7 +247,7 @@ static void begin_block(mw__int8_conv *b, const geometry *g, const mw__int8_prod
                          .plane_count = planes_of(g),
                          .plane_quads = 1,
                          .depth = depth_of(g),
-                         .flip = dtype == MW_I8 ? UINT32_C(0x80808080) : 0,
+                         .flip = UINT32_C(0x01010101) * mw__int8_flip_of(m, m->x),
                          .border = UINT32_C(0x01010101) * (uint32_t)mw__int8_unsigned(dtype, m->x_zero)};
     for (int i = 0; i < MW__INT8_AXES; i++) {
         b->in[i] = g->in[i], b->out[i] = g->out[i], b->stride[i] = g->stride[i], b->extent[i] = extent_of(g, i);
@@ -271,7 +274,18 @@ static void plan_groups(mw__planner *planner, const mw__int8_product_match *m, c
     write_result(planner, m, b, step);
 }
 
-static void plan_tiles(mw__planner *planner, const mw__int8_product_match *m, const mw__int8_conv *b, double cost)
+/* Whether quads are planes as they lie. Nothing behind them may be read, which tiles of whole vectors do not. */
+static bool lies_in_planes(const mw__int8_conv *b)
+{
+    const bool whole = b->images * b->plane_quads % (b->code->lanes / b->code->vectors) == 0;
+    if (!b->x_quads || !whole || b->block_rows == 1 || b->ones != NULL)
+        return false;
+    return b->plane_count * 4 == b->channels && b->depth == b->plane_count &&
+           b->plane_quads * b->channels == mw__int8_conv_x_size(b) && b->stride[0] * b->stride[1] * b->stride[2] == 1;
+}
+
+/* The buffer of planes. */
+static uint32_t plan_planes(mw__planner *planner, const mw__int8_product_match *m, const mw__int8_conv *b)
 {
     const size_t quads = (size_t)(b->images * mw__int8_conv_group_quads(b)) + 2 * MW__INT8_LANES_MOST;
     const uint32_t planes = mw__plan_temporary(planner, quads * sizeof(uint32_t));
@@ -281,6 +295,12 @@ static void plan_tiles(mw__planner *planner, const mw__int8_product_match *m, co
     lay->report.helper = true;
     mw__step_read(planner, lay, mw__plan_buffer(planner, m->x), MW__WHOLE, 0, false);
     mw__step_write(planner, lay, planes, MW__WHOLE, 0);
+    return planes;
+}
+
+static void plan_tiles(mw__planner *planner, const mw__int8_product_match *m, const mw__int8_conv *b, double cost)
+{
+    const uint32_t planes = lies_in_planes(b) ? mw__plan_buffer(planner, m->x) : plan_planes(planner, m, b);
     mw__step *step = mw__plan_step(planner, mw__int8_conv_run_tiles, m->op->kind,
                                    mw__i64_divide_up(b->tiles, b->tiles_of_unit) * b->chunks, cost);
     step->scratch = mw__int8_conv_tile_bytes(b);
@@ -299,7 +319,9 @@ mw_status mw__int8_plan_conv(mw__planner *planner, const mw__int8_product_match 
     begin_block(b, &g, m, mw__plan_level(planner));
     const int32_t zero = mw__int8_unsigned(mw__dtype_of(m->x), m->x_zero);
     const bool any = fill_outputs(m, zero, numbers->add, zeros);
-    b->finish = numbers->finish, b->add = numbers->add, b->scale = numbers->scale, b->shift = numbers->shift;
+    b->finish = numbers->finish;
+    b->finish.zero += b->y_quads && numbers->finish.dtype == MW_I8 ? 128 : 0;
+    b->add = numbers->add, b->scale = numbers->scale, b->shift = numbers->shift;
     b->zeros = zeros, b->out_size = mw__dtype_size(numbers->finish.dtype);
     bool dense;
     mw__int8_conv_cut(b, &dense);

@@ -6,7 +6,9 @@
  *
  * The same plane of all images lies side by side, so that a tile takes pixels of several. What lies between the rows of
  * a result, as they are shorter than those of its planes, fills lanes as well; where rows are so short that it costs
- * more than copying, a tile's own lanes are copied side by side first. */
+ * more than copying, a tile's own lanes are copied side by side first.
+ *
+ * Codes that lie in quads are planes themselves if each result takes one element; else planes are copied from them. */
 #ifndef MW__ENGINE_KERNELS_INT8_INT8_CONV_H
 #define MW__ENGINE_KERNELS_INT8_INT8_CONV_H
 
@@ -23,9 +25,10 @@ typedef struct mw__int8_plane {
 
 typedef struct mw__int8_conv {
     const mw__int8_code *code;
-    mw__int8_finish_rows *finish_rows;
+    mw__int8_finish_rows *finish_lines; /* of y: rows, or quads of them */
     mw__int8_finish finish;
-    void (*lay_row)(const struct mw__int8_conv *b, const mw__int8_plane *p, const uint8_t *row, uint32_t *out);
+    void (*lay_plane)(const struct mw__int8_conv *b, const mw__int8_plane *p, const uint8_t *x, uint32_t *out);
+    bool x_quads, y_quads;
     int64_t images, groups, channels, outputs; /* channels, outputs: of a group */
     int64_t in[MW__INT8_AXES], out[MW__INT8_AXES], stride[MW__INT8_AXES], extent[MW__INT8_AXES]; /* of a plane */
     int64_t across, along; /* from a byte of a quad to the next: a channel, or pixels; the other is 0 */
@@ -50,6 +53,12 @@ static inline int64_t mw__int8_conv_x_size(const mw__int8_conv *b)
     return b->channels * b->in[0] * b->in[1] * b->in[2];
 }
 static inline int64_t mw__int8_conv_y_size(const mw__int8_conv *b) { return b->out[0] * b->out[1] * b->out[2]; }
+/* Outputs of a line of y, and bytes between lines. */
+static inline int64_t mw__int8_conv_line_rows(const mw__int8_conv *b) { return b->y_quads ? 4 : 1; }
+static inline size_t mw__int8_conv_line_step(const mw__int8_conv *b)
+{
+    return (size_t)(mw__int8_conv_y_size(b) * (b->y_quads ? 4 * b->images : 1)) * b->out_size;
+}
 /* Of one output of a group. */
 static inline int64_t mw__int8_conv_panel_size(const mw__int8_conv *b)
 {
@@ -60,10 +69,9 @@ static inline int64_t mw__int8_conv_group_quads(const mw__int8_conv *b) { return
 
 /* ---- int8_conv_planes.c ---- */
 
-/* One plane of the group of channels at x. */
-void mw__int8_conv_lay_plane(const mw__int8_conv *b, const mw__int8_plane *p, const uint8_t *x, uint32_t *out);
-void (*mw__int8_conv_lay_row_of(mw__level level))(const mw__int8_conv *, const mw__int8_plane *, const uint8_t *,
-                                                  uint32_t *);
+/* Of one plane of the group of channels at x, or of the quads at x. */
+void (*mw__int8_conv_lay_of(mw__level level, bool quads))(const mw__int8_conv *, const mw__int8_plane *,
+                                                          const uint8_t *, uint32_t *);
 /* A unit is an image's plane. */
 void mw__int8_conv_run_planes(const mw__kernel_call *call);
 

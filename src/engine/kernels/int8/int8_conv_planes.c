@@ -103,7 +103,7 @@ MW__INLINE void weave_inside(const mw__int8_conv *b, const mw__int8_plane *p, co
 }
 
 /* row: of the plane's first channel. */
-MW__INLINE void lay_body(const mw__int8_conv *b, const mw__int8_plane *p, const uint8_t *row, uint32_t *out)
+MW__INLINE void lay_row(const mw__int8_conv *b, const mw__int8_plane *p, const uint8_t *row, uint32_t *out)
 {
     const int64_t s = b->stride[2], extent = b->extent[2], begin = p->begin[2];
     const int64_t room = b->in[2] - 1 - begin - 3 * b->along; /* for the first byte of the last quad */
@@ -116,36 +116,98 @@ MW__INLINE void lay_body(const mw__int8_conv *b, const mw__int8_plane *p, const 
         weave_inside(b, p, row, low, high - low, out + low);
     edges(b, p, row, high, extent, out);
 }
-MW__BASE_AVX2_AVX512(lay, (const mw__int8_conv *b, const mw__int8_plane *p, const uint8_t *row, uint32_t *out),
-                     (b, p, row, out))
+/* ---- of quads ---- */
 
-void mw__int8_conv_lay_plane(const mw__int8_conv *b, const mw__int8_plane *p, const uint8_t *x, uint32_t *out)
+MW__INLINE void copy_blocks(const uint32_t *x, int64_t count, const int size, uint32_t *out)
 {
-    x += p->channel * (mw__int8_conv_x_size(b) / b->channels);
-    for (int64_t i = 0; i < b->extent[0]; i++) {
-        const int64_t d = p->begin[0] + i * b->stride[0];
-        for (int64_t k = 0; k < b->extent[1]; k++, out += b->extent[2]) {
-            const int64_t h = p->begin[1] + k * b->stride[1];
-            if (d < 0 || d >= b->in[0] || h < 0 || h >= b->in[1])
-                fill_border(out, b->extent[2], b->border);
-            else
-                b->lay_row(b, p, x + (d * b->in[1] + h) * b->in[2], out);
-        }
-    }
+    for (int64_t at = 0; at + size <= count; at += size)
+        memcpy(out + at, x + at, (size_t)size * sizeof *x);
+    if (count % size != 0)
+        memcpy(out + count - size, x + count - size, (size_t)size * sizeof *x);
 }
 
-void (*mw__int8_conv_lay_row_of(mw__level level))(const mw__int8_conv *, const mw__int8_plane *, const uint8_t *,
-                                                  uint32_t *)
+MW__INLINE void copy_quads(const uint32_t *x, int64_t count, uint32_t *out)
 {
-    return MW__DISPATCH_BEST(lay, level);
+    if (count >= 16)
+        copy_blocks(x, count, 16, out);
+    else if (count >= 4)
+        copy_blocks(x, count, 4, out);
+    else
+        copy_blocks(x, count, 1, out);
+}
+
+MW__INLINE void copy_some(const uint32_t *x, int64_t count, const int64_t stride, uint32_t *out)
+{
+    MW__VECTORIZE
+    for (int64_t i = 0; i < count; i++)
+        out[i] = x[i * stride];
+}
+
+MW__INLINE void lay_quads_row(const mw__int8_conv *b, const mw__int8_plane *p, const uint32_t *row, uint32_t *out)
+{
+    const int64_t s = b->stride[2], extent = b->extent[2], begin = p->begin[2], room = b->in[2] - 1 - begin;
+    const int64_t high = room < 0 ? 0 : mw__i64_min(room / s + 1, extent);
+    const int64_t low = mw__i64_min(begin < 0 ? (-begin + s - 1) / s : 0, high);
+    fill_border(out, low, b->border);
+    const uint32_t *const x = row + begin + low * s;
+    if (low < high && s == 1)
+        copy_quads(x, high - low, out + low);
+    else if (low < high && s == 2)
+        copy_some(x, high - low, 2, out + low);
+    else if (low < high)
+        copy_some(x, high - low, s, out + low);
+    fill_border(out + high, extent - high, b->border);
+}
+
+/* ---- planes ---- */
+
+/* Which row of x a row of the plane is; -1: it is border. */
+MW__INLINE int64_t row_of(const mw__int8_conv *b, const mw__int8_plane *p, int64_t i, int64_t k)
+{
+    const int64_t d = p->begin[0] + i * b->stride[0], h = p->begin[1] + k * b->stride[1];
+    return d < 0 || d >= b->in[0] || h < 0 || h >= b->in[1] ? -1 : d * b->in[1] + h;
+}
+
+MW__INLINE void lay_rows(const mw__int8_conv *b, const mw__int8_plane *p, const uint8_t *x, uint32_t *out,
+                         const bool quads)
+{
+    for (int64_t i = 0; i < b->extent[0]; i++)
+        for (int64_t k = 0; k < b->extent[1]; k++, out += b->extent[2]) {
+            const int64_t row = row_of(b, p, i, k);
+            if (row < 0)
+                fill_border(out, b->extent[2], b->border);
+            else if (quads)
+                lay_quads_row(b, p, (const uint32_t *)(const void *)x + row * b->in[2], out);
+            else
+                lay_row(b, p, x + row * b->in[2], out);
+        }
+}
+
+MW__INLINE void lay_body(const mw__int8_conv *b, const mw__int8_plane *p, const uint8_t *x, uint32_t *out)
+{
+    lay_rows(b, p, x + p->channel * (mw__int8_conv_x_size(b) / b->channels), out, false);
+}
+MW__BASE_AVX2_AVX512(lay, (const mw__int8_conv *b, const mw__int8_plane *p, const uint8_t *x, uint32_t *out),
+                     (b, p, x, out))
+
+MW__INLINE void lay_quads_body(const mw__int8_conv *b, const mw__int8_plane *p, const uint8_t *x, uint32_t *out)
+{
+    lay_rows(b, p, x + p->channel * (b->images * (mw__int8_conv_x_size(b) / b->channels)), out, true);
+}
+MW__BASE_AVX2_AVX512(lay_quads, (const mw__int8_conv *b, const mw__int8_plane *p, const uint8_t *x, uint32_t *out),
+                     (b, p, x, out))
+
+void (*mw__int8_conv_lay_of(mw__level level, bool quads))(const mw__int8_conv *, const mw__int8_plane *,
+                                                          const uint8_t *, uint32_t *)
+{
+    return quads ? MW__DISPATCH_BEST(lay_quads, level) : MW__DISPATCH_BEST(lay, level);
 }
 
 void mw__int8_conv_run_planes(const mw__kernel_call *call)
 {
     const mw__int8_conv *b = call->block;
-    for (int64_t unit = call->begin; unit < call->end; unit++) {
-        const int64_t at = unit / b->images, image = unit % b->images;
-        mw__int8_conv_lay_plane(b, &b->planes[at], (const uint8_t *)call->in[0] + image * mw__int8_conv_x_size(b),
-                                (uint32_t *)call->out[0] + unit * b->plane_quads);
-    }
+    const int64_t image_step = b->x_quads ? mw__int8_conv_x_size(b) / b->channels * 4 : mw__int8_conv_x_size(b);
+    for (int64_t unit = call->begin; unit < call->end; unit++)
+        b->lay_plane(b, &b->planes[unit / b->images], (const uint8_t *)call->in[0] + unit % b->images * image_step,
+                     (uint32_t *)call->out[0] + unit * b->plane_quads);
 }

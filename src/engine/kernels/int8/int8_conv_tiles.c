@@ -42,6 +42,12 @@ static void add_source(tile *t, source s)
         t->sources[t->source_count++] = s;
 }
 
+/* Where a pixel is in its line of y, which is an image's or one of all of them. */
+static run run_at(const mw__int8_conv *b, int64_t lane, int64_t count, int64_t image, int64_t to)
+{
+    return b->y_quads ? (run){lane, count, 0, image * mw__int8_conv_y_size(b) + to} : (run){lane, count, image, to};
+}
+
 /* Pixels of planes as they lie. */
 static void find_runs(const mw__int8_conv *b, int64_t first, int64_t end, tile *t)
 {
@@ -52,7 +58,7 @@ static void find_runs(const mw__int8_conv *b, int64_t first, int64_t end, tile *
         next = mw__i64_min(at - w + row, end);
         const int64_t width = mw__i64_min(next - at, b->out[2] - w);
         if (d < b->out[0] && h < b->out[1] && width > 0)
-            add_run(t, (run){at - first, width, image, (d * b->out[1] + h) * b->out[2] + w});
+            add_run(t, run_at(b, at - first, width, image, (d * b->out[1] + h) * b->out[2] + w));
     }
 }
 
@@ -64,7 +70,7 @@ static void find_sources(const mw__int8_conv *b, int64_t first, int64_t end, til
         const int64_t image = at / area, to = at % area, line = to / b->out[2], w = to % b->out[2];
         const int64_t h = line % b->out[1], d = line / b->out[1];
         next = mw__i64_min(at - w + b->out[2], end);
-        add_run(t, (run){at - first, next - at, image, to});
+        add_run(t, run_at(b, at - first, next - at, image, to));
         add_source(t,
                    (source){at - first, next - at, image * b->plane_quads + (d * b->extent[1] + h) * b->extent[2] + w});
     }
@@ -142,14 +148,15 @@ static void copy_lanes(const mw__int8_conv *b, const tile *t, const uint8_t *pla
             copy_quads(lanes + t->sources[i].lane, planes + b->offset[k] + 4 * t->sources[i].from, t->sources[i].count);
 }
 
-/* The sums of outputs [output, output + rows) as results; y: the plane of the first one, of the first image. */
+/* The sums of outputs [output, output + rows) as results; y: the line of the first one, of the first image. */
 static void finish_outputs(const mw__int8_conv *b, const int32_t *sums, int64_t output, int64_t rows, const tile *t,
                            char *y)
 {
     char results[MW__INT8_ROWS_MOST * MW__INT8_LANES_MOST * sizeof(float)];
     const run *const runs = t->runs;
-    const size_t plane = (size_t)mw__int8_conv_y_size(b) * b->out_size, line = (size_t)b->code->lanes * b->out_size;
-    const size_t image = (size_t)(b->groups * b->outputs) * plane;
+    const int64_t lines = rows / mw__int8_conv_line_rows(b);
+    const size_t size = b->out_size * (size_t)mw__int8_conv_line_rows(b), step = mw__int8_conv_line_step(b);
+    const size_t line = (size_t)b->code->lanes * size, image = (size_t)(b->groups * b->outputs) * step;
     const bool direct = t->run_count == 1;
     const mw__int8_rows each = {.rows = rows,
                                 .count = runs[t->run_count - 1].lane + runs[t->run_count - 1].count - runs[0].lane,
@@ -157,14 +164,14 @@ static void finish_outputs(const mw__int8_conv *b, const int32_t *sums, int64_t 
                                 .add = b->add + output,
                                 .scale = b->scale + output,
                                 .shift = b->shift + output,
-                                .out_step = direct ? plane : line};
-    b->finish_rows(&b->finish, sums + runs[0].lane, &each,
-                   direct ? y + (size_t)runs[0].image * image + (size_t)runs[0].to * b->out_size : results);
-    for (int64_t r = 0; r < rows && !direct; r++)
+                                .out_step = direct ? step : line};
+    b->finish_lines(&b->finish, sums + runs[0].lane, &each,
+                    direct ? y + (size_t)runs[0].image * image + (size_t)runs[0].to * size : results);
+    for (int64_t r = 0; r < lines && !direct; r++)
         for (int i = 0; i < t->run_count; i++)
-            memcpy(y + (size_t)r * plane + (size_t)runs[i].image * image + (size_t)runs[i].to * b->out_size,
-                   results + (size_t)r * line + (size_t)(runs[i].lane - runs[0].lane) * b->out_size,
-                   (size_t)runs[i].count * b->out_size);
+            memcpy(y + (size_t)r * step + (size_t)runs[i].image * image + (size_t)runs[i].to * size,
+                   results + (size_t)r * line + (size_t)(runs[i].lane - runs[0].lane) * size,
+                   (size_t)runs[i].count * size);
 }
 
 static void subtract_zeros(const mw__int8_conv *b, const int32_t *sums_of_x, int64_t output, int32_t *sums)
@@ -207,7 +214,8 @@ static void convolve_block(const mw__int8_conv *b, const ready_tile *r, int64_t 
              b->panels + (group * b->blocks + at) * mw__int8_conv_panel_size(b), sums);
     for (int64_t i = 0; i < rows && b->ones != NULL; i++)
         subtract_zeros(b, r->sums, output + i, sums + i * b->code->lanes);
-    finish_outputs(b, sums, output, rows, &r->t, y + (size_t)(first * mw__int8_conv_y_size(b)) * b->out_size);
+    finish_outputs(b, sums, output, rows, &r->t,
+                   y + (size_t)(first / mw__int8_conv_line_rows(b)) * mw__int8_conv_line_step(b));
 }
 
 static void convolve(const mw__int8_conv *b, const uint8_t *planes, const part *p, char *y, uint32_t *scratch)
@@ -244,8 +252,8 @@ void mw__int8_conv_run_groups(const mw__kernel_call *call)
     uint32_t *const planes = (uint32_t *)call->scratch + tile_quads(b);
     for (int64_t unit = call->begin; unit < call->end; unit++) {
         for (int64_t p = 0; p < b->plane_count; p++)
-            mw__int8_conv_lay_plane(b, &b->planes[p], (const uint8_t *)call->in[0] + unit * mw__int8_conv_x_size(b),
-                                    planes + p * b->plane_quads);
+            b->lay_plane(b, &b->planes[p], (const uint8_t *)call->in[0] + unit * mw__int8_conv_x_size(b),
+                         planes + p * b->plane_quads);
         for (int64_t at = 0; at < b->tiles; at++) {
             const part p = {.group = unit % b->groups, .tile = at, .tile_end = at + 1, .to = b->blocks};
             convolve(b, (const uint8_t *)planes, &p,

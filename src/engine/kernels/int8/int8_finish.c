@@ -45,6 +45,32 @@ MW__INLINE void rows_body(const mw__int8_finish *finish, const int32_t *sums, co
 MW__BASE_AVX2(rows, (const mw__int8_finish *finish, const int32_t *sums, const mw__int8_rows *r, void *out),
               (finish, sums, r, out))
 
+/* A loop for each byte of the quads. */
+MW__INLINE void quad_body(const mw__int8_finish *finish, const int32_t *sums, const mw__int8_rows *r, int64_t row,
+                          uint32_t *out)
+{
+    const float low = finish->low, high = finish->high;
+    const int32_t zero = finish->zero;
+    for (int64_t i = 0; i < r->count; i++)
+        out[i] = 0;
+    for (int j = 0; j < 4; j++) {
+        const int32_t *const of = sums + (row + j) * r->step, add = r->add[row + j];
+        const float scale = r->scale[row + j], shift = r->shift[row + j];
+        MW__VECTORIZE
+        for (int64_t i = 0; i < r->count; i++)
+            out[i] |= (uint32_t)(uint8_t)(code_of((float)sum_of(of[i], add, 0) * scale + shift, low, high) + zero)
+                      << 8 * j;
+    }
+}
+
+MW__INLINE void quads_body(const mw__int8_finish *finish, const int32_t *sums, const mw__int8_rows *r, void *out)
+{
+    for (int64_t i = 0; i < r->rows; i += 4)
+        quad_body(finish, sums, r, i, (uint32_t *)(void *)((char *)out + (size_t)(i / 4) * r->out_step));
+}
+MW__BASE_AVX2(quads, (const mw__int8_finish *finish, const int32_t *sums, const mw__int8_rows *r, void *out),
+              (finish, sums, r, out))
+
 MW__INLINE void lanes_body(const mw__int8_finish *finish, const int32_t *sums, int64_t count,
                            const mw__int8_lanes *lanes, int32_t by, void *out)
 {
@@ -75,6 +101,15 @@ mw__int8_finish_rows *mw__int8_rows_of(mw__level level)
         return mw__int8_rows_avx512;
 #endif
     return MW__DISPATCH(rows, level);
+}
+
+mw__int8_finish_quads *mw__int8_quads_of(mw__level level)
+{
+#if MW_HAVE_AVX512
+    if (level == MW__LEVEL_AVX512)
+        return mw__int8_quads_avx512;
+#endif
+    return MW__DISPATCH(quads, level);
 }
 
 mw__int8_finish_lanes *mw__int8_lanes_of(mw__level level)

@@ -85,17 +85,21 @@ mw_status mw__int8_plan_sum(mw__planner *planner, const mw__int8_sum_match *m, m
                      .y_scale = m->base.y_scale,
                      .low = (float)(m->base.low - m->base.y_zero),
                      .high = (float)(m->base.high - m->base.y_zero),
-                     .y_zero = m->base.y_zero};
+                     .y_zero =
+                         m->base.y_zero +
+                         (mw__int8_in_quads(&m->base, m->x[0]) && mw__dtype_of(m->base.result) == MW_I8 ? 128 : 0)};
+    const uint32_t to = mw__int8_plan_result(planner, &m->base, m->x[0]);
     mw__step *step = mw__plan_step(planner, run_sum, "int8.sum", split.units, mw__cost(3.0 * (double)b->count, 0));
     for (int i = 0; i < 2; i++) {
         const bool of_signs = mw__dtype_of(m->x[i]) == MW_I8;
         b->scale[i] = m->scale[i];
-        b->flip[i] = of_signs ? 128 : 0, b->least[i] = (of_signs ? -128 : 0) - m->zero[i];
+        b->flip[i] = mw__int8_flip_of(&m->base, m->x[i]), b->least[i] = (of_signs ? -128 : 0) - m->zero[i];
         mw__step_read(planner, step, mw__plan_buffer(planner, m->x[i]), MW__ROWS, (size_t)split.elements, false);
     }
     const mw__level level = mw__plan_level(planner);
     b->add = may_multiply(b, level) ? MW__DISPATCH_BEST(multiply, level) : MW__DISPATCH_BEST(divide, level);
     step->block = b;
-    mw__step_write(planner, step, mw__plan_buffer(planner, m->base.result), MW__ROWS, (size_t)split.elements);
+    mw__step_write(planner, step, to, MW__ROWS, (size_t)split.elements);
+    mw__int8_plan_unweave(planner, &m->base, to);
     return mw__plan_check(planner, err);
 }

@@ -78,6 +78,40 @@ void mw__int8_rows_avx512(const mw__int8_finish *finish, const int32_t *sums, co
                    _mm512_set1_ps(r->shift[i]), (char *)out + (size_t)i * r->out_step);
 }
 
+/* Codes of one row, before the zero point: what is beyond 16 bits is beyond a code, too. */
+static __m512i steps_of(const mw__int8_finish *finish, const int32_t *sums, __mmask16 mask, const mw__int8_rows *r,
+                        int64_t row)
+{
+    const __m512i sum = _mm512_add_epi32(_mm512_maskz_loadu_epi32(mask, sums), _mm512_set1_epi32(r->add[row]));
+    const __m512 scaled = _mm512_mul_ps(_mm512_cvtepi32_ps(sum), _mm512_set1_ps(r->scale[row]));
+    const __m512 real = _mm512_add_ps(scaled, _mm512_set1_ps(r->shift[row]));
+    return _mm512_cvtps_epi32(
+        _mm512_min_ps(_mm512_max_ps(real, _mm512_set1_ps(finish->low)), _mm512_set1_ps(finish->high)));
+}
+
+/* Of four rows of 16 lanes, of which each group of 16 bytes has four. */
+static __m512i weave_rows(const __m512i row[4], __m512i zero)
+{
+    const __m512i low = _mm512_add_epi16(_mm512_packs_epi32(row[0], row[1]), zero);
+    const __m512i high = _mm512_add_epi16(_mm512_packs_epi32(row[2], row[3]), zero);
+    const __m128i order = _mm_setr_epi8(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);
+    return _mm512_shuffle_epi8(_mm512_packus_epi16(low, high), _mm512_broadcast_i32x4(order));
+}
+
+void mw__int8_quads_avx512(const mw__int8_finish *finish, const int32_t *sums, const mw__int8_rows *r, void *out)
+{
+    const __m512i zero = _mm512_set1_epi16((int16_t)finish->zero);
+    for (int64_t i = 0; i < r->rows; i += 4) {
+        char *const to = (char *)out + (size_t)(i / 4) * r->out_step;
+        for (int64_t at = 0; at < r->count; at += LANES) {
+            const __mmask16 mask = mw__first_lanes(r->count - at);
+            __m512i row[4];
+            UNROLL for (int j = 0; j < 4; j++) row[j] = steps_of(finish, sums + (i + j) * r->step + at, mask, r, i + j);
+            _mm512_mask_storeu_epi32(to + 4 * at, mask, weave_rows(row, zero));
+        }
+    }
+}
+
 void mw__int8_lanes_avx512(const mw__int8_finish *finish, const int32_t *sums, int64_t count,
                            const mw__int8_lanes *lanes, int32_t by, void *out)
 {
