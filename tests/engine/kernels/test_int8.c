@@ -39,6 +39,7 @@ static void check_tile(const mw__int8_code *code, int rows, int vectors, int64_t
     static uint8_t x[DEPTH * SPAN];
     static int8_t s[DEPTH * MW__INT8_ROWS_MOST * 4];
     static int32_t offset[DEPTH], panel[DEPTH * MW__INT8_ROWS_MOST * 2];
+    static const int32_t start[MW__INT8_ROWS_MOST] = {-70000, 5, 1 << 20, 0, -3, 99, 1 << 27, -(1 << 28)};
     int32_t sums[MW__INT8_ROWS_MOST * MW__INT8_LANES_MOST];
     mw__random random = {.seed = (uint64_t)depth};
     fill_bytes(&random, x, sizeof x, u), fill_bytes(&random, (uint8_t *)s, sizeof s, v);
@@ -47,10 +48,10 @@ static void check_tile(const mw__int8_code *code, int rows, int vectors, int64_t
         for (int r = 0; r < rows; r++)
             mw__int8_panel_put(code, rows, k, r, s + (k * rows + r) * 4, panel);
     }
-    (rows == 1 ? code->one : code->tile[vectors - 1])(x, offset, depth, panel, sums);
+    (rows == 1 ? code->one : code->tile[vectors - 1])(x, offset, depth, panel, start, sums);
     for (int r = 0; r < rows; r++)
         for (int lane = 0; lane < code->lanes / code->vectors * vectors; lane++) {
-            const int64_t wanted = wanted_at(x, offset, s, depth, rows, r, lane);
+            const int64_t wanted = start[r] + wanted_at(x, offset, s, depth, rows, r, lane);
             check_note(sums[r * code->lanes + lane] == wanted, __FILE__, __LINE__, "%s: %d, not %lld", code->name,
                        sums[r * code->lanes + lane], (long long)wanted);
         }

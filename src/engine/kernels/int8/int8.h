@@ -17,8 +17,10 @@
 
 enum { MW__INT8_ROWS_MOST = 8, MW__INT8_LANES_MOST = 48 };
 
-/* sums[r][lane] = the sum over `depth` quads k of those at x + offset[k] + 4 lane times panel[k][r]. */
-typedef void mw__int8_tile(const uint8_t *x, const int32_t *offset, int64_t depth, const int32_t *panel, int32_t *sums);
+/* sums[r][lane] = start[r] + the sum over `depth` quads k of those at x + offset[k] + 4 lane times panel[k][r], modulo
+ * 2^32: parts may lie outside of int32 where the whole does not. */
+typedef void mw__int8_tile(const uint8_t *x, const int32_t *offset, int64_t depth, const int32_t *panel,
+                           const int32_t *start, int32_t *sums);
 
 typedef struct mw__int8_code {
     const char *name;
@@ -42,18 +44,19 @@ void mw__int8_panel_put(const mw__int8_code *code, int rows, int64_t quad, int r
 
 /* ---- results ---- */
 
-/* What becomes of a sum: code = clamp(round(real), low, high) + zero with real = (sum + add) scale + shift, or the real
- * number itself. Ties go to the even number. */
+/* What becomes of a sum: code = clamp(round(real), low, high) + zero with real = sum scale + shift, or the real number
+ * itself. Ties go to the even number. */
 typedef struct mw__int8_finish {
     mw_dtype dtype;  /* I8, U8 or F32 */
     float low, high; /* before the zero point is added */
     int32_t zero;
+    bool shifts; /* not all shifts are 0 */
+    bool fits;   /* real numbers are less than 2^31 */
 } mw__int8_finish;
 
-/* Rows of `count` sums as results; by three numbers for each row. */
+/* Rows of `count` sums as results; by two numbers for each row. */
 typedef struct mw__int8_rows {
     int64_t rows, count, step; /* step: between rows of sums */
-    const int32_t *add;
     const float *scale, *shift;
     size_t out_step; /* in bytes */
 } mw__int8_rows;
@@ -61,7 +64,7 @@ typedef void mw__int8_finish_rows(const mw__int8_finish *finish, const int32_t *
                                   void *out);
 /* Four rows side by side as quads, which out_step is between; of codes alone, of so many rows. */
 typedef mw__int8_finish_rows mw__int8_finish_quads;
-/* By three numbers for each lane; add[i] - by u[i] is what is added. */
+/* By four numbers for each lane; add[i] - by u[i] is added to the sum. */
 typedef struct mw__int8_lanes {
     const int32_t *add, *u; /* u: 0 to 255 */
     const float *scale, *shift;

@@ -226,6 +226,15 @@ static bool fill_outputs(const mw__int8_product_match *m, int32_t zero, int32_t 
     return any;
 }
 
+static const int32_t *lay_starts(mw__planner *planner, const mw__int8_product_match *m, const mw__int8_conv *b,
+                                 const int32_t *add)
+{
+    int32_t *start = mw__plan_block(planner, (size_t)(b->groups * b->blocks * b->block_rows) * sizeof *start);
+    for (int64_t o = 0; start != NULL && o < m->outputs; o++)
+        start[o / b->outputs * b->blocks * b->block_rows + o % b->outputs] = add[o];
+    return start;
+}
+
 /* ---- planning ---- */
 
 static void begin_block(mw__int8_conv *b, const geometry *g, const mw__int8_product_match *m, mw__level level)
@@ -237,6 +246,7 @@ static void begin_block(mw__int8_conv *b, const geometry *g, const mw__int8_prod
                          .y_quads = y_quads,
                          .finish_lines = y_quads ? mw__int8_quads_of(level) : mw__int8_rows_of(level),
                          .lay_plane = mw__int8_conv_lay_of(level, x_quads),
+                         .copy = mw__int8_conv_copy_of(level),
                          .images = mw__shape_of(m->x).dim[0],
                          .groups = g->groups,
                          .channels = g->channels,
@@ -321,7 +331,7 @@ mw_status mw__int8_plan_conv(mw__planner *planner, const mw__int8_product_match 
     const bool any = fill_outputs(m, zero, numbers->add, zeros);
     b->finish = numbers->finish;
     b->finish.zero += b->y_quads && numbers->finish.dtype == MW_I8 ? 128 : 0;
-    b->add = numbers->add, b->scale = numbers->scale, b->shift = numbers->shift;
+    b->scale = numbers->scale, b->shift = numbers->shift;
     b->zeros = zeros, b->out_size = mw__dtype_size(numbers->finish.dtype);
     bool dense;
     mw__int8_conv_cut(b, &dense);
@@ -329,7 +339,8 @@ mw_status mw__int8_plan_conv(mw__planner *planner, const mw__int8_product_match 
     b->planes = lay_out_planes(planner, &g), b->offset = lay_out_offsets(planner, &g, b);
     b->dense = dense ? lay_out_dense(planner, b) : NULL;
     b->panels = lay_panels(planner, m, &g, b), b->ones = any ? lay_ones(planner, &g, b) : NULL;
-    if (b->planes == NULL || b->offset == NULL || b->panels == NULL || (dense && b->dense == NULL))
+    b->start = lay_starts(planner, m, b, numbers->add);
+    if (b->planes == NULL || b->start == NULL || b->offset == NULL || b->panels == NULL || (dense && b->dense == NULL))
         return mw__plan_check(planner, err);
     const double cost = mw__cost(0, (double)mw__count_of(m->result) * (double)m->depth / 4);
     (b->groups > 1 ? plan_groups : plan_tiles)(planner, m, b, cost);

@@ -23,11 +23,15 @@ typedef struct mw__int8_plane {
     int64_t begin[MW__INT8_AXES];
 } mw__int8_plane;
 
+struct mw__int8_pixels;
+
 typedef struct mw__int8_conv {
     const mw__int8_code *code;
     mw__int8_finish_rows *finish_lines; /* of y: rows, or quads of them */
     mw__int8_finish finish;
     void (*lay_plane)(const struct mw__int8_conv *b, const mw__int8_plane *p, const uint8_t *x, uint32_t *out);
+    void (*copy)(const struct mw__int8_conv *b, const struct mw__int8_pixels *t, const uint8_t *planes,
+                 uint32_t *lanes); /* of a tile */
     bool x_quads, y_quads;
     int64_t images, groups, channels, outputs; /* channels, outputs: of a group */
     int64_t in[MW__INT8_AXES], out[MW__INT8_AXES], stride[MW__INT8_AXES], extent[MW__INT8_AXES]; /* of a plane */
@@ -40,8 +44,8 @@ typedef struct mw__int8_conv {
     const int32_t *dense;         // [depth] of what has been copied; NULL: tiles are of planes as they lie
     const int32_t *panels;        // [groups, blocks, panel]
     const int32_t *ones;          // panel of ones where there are numbers; NULL: no weight has a zero point
-    const int32_t *add;           // [groups outputs]
-    const int32_t *zeros;         // the same
+    const int32_t *start;         // [groups, blocks, rows of a panel]: what sums begin with
+    const int32_t *zeros;         // [groups outputs]
     const float *scale, *shift;
     size_t out_size;
     int block_rows;        /* of a panel */
@@ -81,6 +85,8 @@ void mw__int8_conv_run_planes(const mw__kernel_call *call);
 void mw__int8_conv_cut(mw__int8_conv *b, bool *out_dense);
 /* What a unit is: so many tiles, and a chunk of the blocks. After the cut. */
 void mw__int8_conv_split(mw__int8_conv *b, int partitions);
+void (*mw__int8_conv_copy_of(mw__level level))(const mw__int8_conv *, const struct mw__int8_pixels *, const uint8_t *,
+                                               uint32_t *);
 /* Scratch of the tiles of a unit, in bytes. */
 size_t mw__int8_conv_tile_bytes(const mw__int8_conv *b);
 /* Of planes that a step before has laid out: a unit is some tiles and a chunk of their blocks. */

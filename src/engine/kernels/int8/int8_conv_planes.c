@@ -1,4 +1,5 @@
 #include "engine/kernels/int8/int8_conv.h"
+#include "engine/kernels/int8/int8_copy.h"
 
 #include <string.h>
 
@@ -118,45 +119,12 @@ MW__INLINE void lay_row(const mw__int8_conv *b, const mw__int8_plane *p, const u
 }
 /* ---- of quads ---- */
 
-MW__INLINE void copy_blocks(const uint32_t *x, int64_t count, const int size, uint32_t *out)
+MW__INLINE void lay_quads_row(const mw__int8_conv *b, const uint32_t *x, int64_t low, int64_t high,
+                              const int64_t stride, uint32_t *out)
 {
-    for (int64_t at = 0; at + size <= count; at += size)
-        memcpy(out + at, x + at, (size_t)size * sizeof *x);
-    if (count % size != 0)
-        memcpy(out + count - size, x + count - size, (size_t)size * sizeof *x);
-}
-
-MW__INLINE void copy_quads(const uint32_t *x, int64_t count, uint32_t *out)
-{
-    if (count >= 16)
-        copy_blocks(x, count, 16, out);
-    else if (count >= 4)
-        copy_blocks(x, count, 4, out);
-    else
-        copy_blocks(x, count, 1, out);
-}
-
-MW__INLINE void copy_some(const uint32_t *x, int64_t count, const int64_t stride, uint32_t *out)
-{
-    MW__VECTORIZE
-    for (int64_t i = 0; i < count; i++)
-        out[i] = x[i * stride];
-}
-
-MW__INLINE void lay_quads_row(const mw__int8_conv *b, const mw__int8_plane *p, const uint32_t *row, uint32_t *out)
-{
-    const int64_t s = b->stride[2], extent = b->extent[2], begin = p->begin[2], room = b->in[2] - 1 - begin;
-    const int64_t high = room < 0 ? 0 : mw__i64_min(room / s + 1, extent);
-    const int64_t low = mw__i64_min(begin < 0 ? (-begin + s - 1) / s : 0, high);
     fill_border(out, low, b->border);
-    const uint32_t *const x = row + begin + low * s;
-    if (low < high && s == 1)
-        copy_quads(x, high - low, out + low);
-    else if (low < high && s == 2)
-        copy_some(x, high - low, 2, out + low);
-    else if (low < high)
-        copy_some(x, high - low, s, out + low);
-    fill_border(out + high, extent - high, b->border);
+    mw__int8_copy(x, stride, high - low, out + low);
+    fill_border(out + high, b->extent[2] - high, b->border);
 }
 
 /* ---- planes ---- */
@@ -168,31 +136,48 @@ MW__INLINE int64_t row_of(const mw__int8_conv *b, const mw__int8_plane *p, int64
     return d < 0 || d >= b->in[0] || h < 0 || h >= b->in[1] ? -1 : d * b->in[1] + h;
 }
 
-MW__INLINE void lay_rows(const mw__int8_conv *b, const mw__int8_plane *p, const uint8_t *x, uint32_t *out,
-                         const bool quads)
+MW__INLINE void lay_body(const mw__int8_conv *b, const mw__int8_plane *p, const uint8_t *x, uint32_t *out)
 {
+    x += p->channel * (mw__int8_conv_x_size(b) / b->channels);
     for (int64_t i = 0; i < b->extent[0]; i++)
         for (int64_t k = 0; k < b->extent[1]; k++, out += b->extent[2]) {
             const int64_t row = row_of(b, p, i, k);
             if (row < 0)
                 fill_border(out, b->extent[2], b->border);
-            else if (quads)
-                lay_quads_row(b, p, (const uint32_t *)(const void *)x + row * b->in[2], out);
             else
                 lay_row(b, p, x + row * b->in[2], out);
         }
 }
-
-MW__INLINE void lay_body(const mw__int8_conv *b, const mw__int8_plane *p, const uint8_t *x, uint32_t *out)
-{
-    lay_rows(b, p, x + p->channel * (mw__int8_conv_x_size(b) / b->channels), out, false);
-}
 MW__BASE_AVX2_AVX512(lay, (const mw__int8_conv *b, const mw__int8_plane *p, const uint8_t *x, uint32_t *out),
                      (b, p, x, out))
 
+/* `stride` is a constant where this is inlined, or that of the rows. */
+MW__INLINE void lay_quads_rows(const mw__int8_conv *b, const mw__int8_plane *p, const uint32_t *x, const int64_t stride,
+                               uint32_t *out)
+{
+    const int64_t extent = b->extent[2], begin = p->begin[2], room = b->in[2] - 1 - begin;
+    const int64_t high = room < 0 ? 0 : mw__i64_min(room / stride + 1, extent);
+    const int64_t low = mw__i64_min(begin < 0 ? (-begin + stride - 1) / stride : 0, high);
+    for (int64_t i = 0; i < b->extent[0]; i++)
+        for (int64_t k = 0; k < b->extent[1]; k++, out += extent) {
+            const int64_t row = row_of(b, p, i, k);
+            if (row < 0)
+                fill_border(out, extent, b->border);
+            else
+                lay_quads_row(b, x + row * b->in[2] + begin + low * stride, low, high, stride, out);
+        }
+}
+
 MW__INLINE void lay_quads_body(const mw__int8_conv *b, const mw__int8_plane *p, const uint8_t *x, uint32_t *out)
 {
-    lay_rows(b, p, x + p->channel * (b->images * (mw__int8_conv_x_size(b) / b->channels)), out, true);
+    const uint32_t *const quads =
+        (const uint32_t *)(const void *)(x + p->channel * (b->images * (mw__int8_conv_x_size(b) / b->channels)));
+    if (b->stride[2] == 1)
+        lay_quads_rows(b, p, quads, 1, out);
+    else if (b->stride[2] == 2)
+        lay_quads_rows(b, p, quads, 2, out);
+    else
+        lay_quads_rows(b, p, quads, b->stride[2], out);
 }
 MW__BASE_AVX2_AVX512(lay_quads, (const mw__int8_conv *b, const mw__int8_plane *p, const uint8_t *x, uint32_t *out),
                      (b, p, x, out))

@@ -1,4 +1,5 @@
 #include "engine/kernels/int8/int8_conv.h"
+#include "engine/kernels/int8/int8_copy.h"
 
 #include <string.h>
 
@@ -16,7 +17,7 @@ typedef struct source {
     int64_t lane, count, from; /* from: in quads of a plane */
 } source;
 
-typedef struct tile {
+typedef struct mw__int8_pixels {
     run runs[MW__INT8_LANES_MOST];
     source sources[MW__INT8_LANES_MOST];
     int64_t first; /* pixel */
@@ -132,20 +133,41 @@ size_t mw__int8_conv_tile_bytes(const mw__int8_conv *b)
 
 /* ---- a tile ---- */
 
-static void copy_quads(uint32_t *to, const uint8_t *from, int64_t count)
+/* Of runs that are all of one size, a constant where this is inlined; 0: of any. */
+MW__INLINE void copy_runs(const mw__int8_conv *b, const tile *t, const uint8_t *planes, uint32_t *lanes,
+                          const int64_t size)
 {
-    int64_t i = 0;
-    for (; i + 4 <= count; i += 4)
-        memcpy(to + i, from + 4 * i, 16);
-    for (; i < count; i++)
-        memcpy(to + i, from + 4 * i, 4);
+    const int64_t depth = b->depth, step = b->code->lanes;
+    const int32_t *const offset = b->offset;
+    const int count = t->source_count;
+    for (int64_t k = 0; k < depth; k++, lanes += step)
+        for (int i = 0; i < count; i++) {
+            const source s = t->sources[i];
+            mw__int8_copy((const uint32_t *)(const void *)(planes + offset[k]) + s.from, 1, size > 0 ? size : s.count,
+                          lanes + s.lane);
+        }
 }
 
-static void copy_lanes(const mw__int8_conv *b, const tile *t, const uint8_t *planes, uint32_t *lanes)
+MW__INLINE void copy_body(const mw__int8_conv *b, const tile *t, const uint8_t *planes, uint32_t *lanes)
 {
-    for (int64_t k = 0; k < b->depth; k++, lanes += b->code->lanes)
-        for (int i = 0; i < t->source_count; i++)
-            copy_quads(lanes + t->sources[i].lane, planes + b->offset[k] + 4 * t->sources[i].from, t->sources[i].count);
+    const int64_t size = t->sources[0].count;
+    bool same = true;
+    for (int i = 0; i < t->source_count; i++)
+        same = same && t->sources[i].count == size;
+    if (same && size == 4)
+        copy_runs(b, t, planes, lanes, 4);
+    else if (same && size == 8)
+        copy_runs(b, t, planes, lanes, 8);
+    else
+        copy_runs(b, t, planes, lanes, 0);
+}
+MW__BASE_AVX2_AVX512(copy, (const mw__int8_conv *b, const tile *t, const uint8_t *planes, uint32_t *lanes),
+                     (b, t, planes, lanes))
+
+void (*mw__int8_conv_copy_of(mw__level level))(const mw__int8_conv *, const struct mw__int8_pixels *, const uint8_t *,
+                                               uint32_t *)
+{
+    return MW__DISPATCH_BEST(copy, level);
 }
 
 /* The sums of outputs [output, output + rows) as results; y: the line of the first one, of the first image. */
@@ -161,7 +183,6 @@ static void finish_outputs(const mw__int8_conv *b, const int32_t *sums, int64_t 
     const mw__int8_rows each = {.rows = rows,
                                 .count = runs[t->run_count - 1].lane + runs[t->run_count - 1].count - runs[0].lane,
                                 .step = b->code->lanes,
-                                .add = b->add + output,
                                 .scale = b->scale + output,
                                 .shift = b->shift + output,
                                 .out_step = direct ? step : line};
@@ -194,13 +215,14 @@ typedef struct ready_tile {
 
 static void read_tile(const mw__int8_conv *b, const uint8_t *planes, int64_t at, uint32_t *scratch, ready_tile *r)
 {
+    static const int32_t nothing = 0;
     const bool dense = b->dense != NULL;
     find_tile(b, at, &r->t);
     if (dense)
-        copy_lanes(b, &r->t, planes, scratch);
+        b->copy(b, &r->t, planes, scratch);
     r->x = dense ? (const uint8_t *)scratch : planes + r->t.first * 4;
     if (b->ones != NULL)
-        b->code->one(r->x, dense ? b->dense : b->offset, b->depth, b->ones, r->sums);
+        b->code->one(r->x, dense ? b->dense : b->offset, b->depth, b->ones, &nothing, r->sums);
 }
 
 /* y: the group's first plane. */
@@ -211,7 +233,8 @@ static void convolve_block(const mw__int8_conv *b, const ready_tile *r, int64_t 
     const int64_t output = group * b->outputs + first;
     mw__int8_tile *const run_tile = b->block_rows == 1 ? b->code->one : b->code->tile[r->t.vectors - 1];
     run_tile(r->x, b->dense != NULL ? b->dense : b->offset, b->depth,
-             b->panels + (group * b->blocks + at) * mw__int8_conv_panel_size(b), sums);
+             b->panels + (group * b->blocks + at) * mw__int8_conv_panel_size(b),
+             b->start + (group * b->blocks + at) * b->block_rows, sums);
     for (int64_t i = 0; i < rows && b->ones != NULL; i++)
         subtract_zeros(b, r->sums, output + i, sums + i * b->code->lanes);
     finish_outputs(b, sums, output, rows, &r->t,

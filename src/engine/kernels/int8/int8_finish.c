@@ -18,8 +18,8 @@ MW__INLINE int32_t code_of(float real, float low, float high)
     return (int32_t)(real + ROUNDER - ROUNDER);
 }
 
-MW__INLINE void line_body(const mw__int8_finish *finish, const int32_t *sums, int64_t count, int32_t add, float scale,
-                          float shift, void *out)
+MW__INLINE void line_body(const mw__int8_finish *finish, const int32_t *sums, int64_t count, float scale, float shift,
+                          void *out)
 {
     const float low = finish->low, high = finish->high;
     const int32_t zero = finish->zero;
@@ -27,19 +27,19 @@ MW__INLINE void line_body(const mw__int8_finish *finish, const int32_t *sums, in
         float *real = out;
         MW__VECTORIZE
         for (int64_t i = 0; i < count; i++)
-            real[i] = (float)sum_of(sums[i], add, 0) * scale + shift;
+            real[i] = (float)sums[i] * scale + shift;
         return;
     }
     uint8_t *codes = out;
     MW__VECTORIZE
     for (int64_t i = 0; i < count; i++)
-        codes[i] = (uint8_t)(code_of((float)sum_of(sums[i], add, 0) * scale + shift, low, high) + zero);
+        codes[i] = (uint8_t)(code_of((float)sums[i] * scale + shift, low, high) + zero);
 }
 
 MW__INLINE void rows_body(const mw__int8_finish *finish, const int32_t *sums, const mw__int8_rows *r, void *out)
 {
     for (int64_t i = 0; i < r->rows; i++)
-        line_body(finish, sums + i * r->step, r->count, r->add[i], r->scale[i], r->shift[i],
+        line_body(finish, sums + i * r->step, r->count, r->scale[i], r->shift[i],
                   (char *)out + (size_t)i * r->out_step);
 }
 MW__BASE_AVX2(rows, (const mw__int8_finish *finish, const int32_t *sums, const mw__int8_rows *r, void *out),
@@ -54,12 +54,11 @@ MW__INLINE void quad_body(const mw__int8_finish *finish, const int32_t *sums, co
     for (int64_t i = 0; i < r->count; i++)
         out[i] = 0;
     for (int j = 0; j < 4; j++) {
-        const int32_t *const of = sums + (row + j) * r->step, add = r->add[row + j];
+        const int32_t *const of = sums + (row + j) * r->step;
         const float scale = r->scale[row + j], shift = r->shift[row + j];
         MW__VECTORIZE
         for (int64_t i = 0; i < r->count; i++)
-            out[i] |= (uint32_t)(uint8_t)(code_of((float)sum_of(of[i], add, 0) * scale + shift, low, high) + zero)
-                      << 8 * j;
+            out[i] |= (uint32_t)(uint8_t)(code_of((float)of[i] * scale + shift, low, high) + zero) << 8 * j;
     }
 }
 

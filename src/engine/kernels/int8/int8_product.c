@@ -5,6 +5,9 @@
 
 enum { BIAS_MOST = 1 << 30 };
 
+#define SUM_MOST  0x1p31f /* with its bias */
+#define REAL_MOST 0x1p30f
+
 /* A bias is kept as int32 in steps of the sum, as files of quantized networks have it, if each of its numbers is one
  * but for the rounding to fp32. */
 static bool is_whole(const mw__int8_product_match *m)
@@ -26,6 +29,9 @@ static void fill_numbers(const mw__int8_product_match *m, mw__int8_numbers *numb
         numbers->scale[o] = real ? step : step / m->y_scale;
         numbers->add[o] = whole ? (int32_t)rintf(bias / step) : 0;
         numbers->shift[o] = whole ? 0.0f : real ? bias : bias / m->y_scale;
+        numbers->finish.shifts = numbers->finish.shifts || numbers->shift[o] != 0.0f;
+        numbers->finish.fits =
+            numbers->finish.fits && numbers->scale[o] * SUM_MOST + fabsf(numbers->shift[o]) < REAL_MOST;
     }
 }
 
@@ -35,7 +41,8 @@ static mw_status plan_product(mw__planner *planner, const mw__int8_product_match
     mw__int8_numbers numbers = {.finish = {.dtype = mw__dtype_of(m->result),
                                            .low = (float)(m->low - m->y_zero),
                                            .high = (float)(m->high - m->y_zero),
-                                           .zero = m->y_zero},
+                                           .zero = m->y_zero,
+                                           .fits = true},
                                 .add = mw__plan_block(planner, outputs * sizeof *numbers.add),
                                 .scale = mw__plan_block(planner, outputs * sizeof *numbers.scale),
                                 .shift = mw__plan_block(planner, outputs * sizeof *numbers.shift)};

@@ -76,13 +76,14 @@ static void put_rows(const rows_block *b, const uint8_t *x, int64_t count, int32
 static void multiply_block(const rows_block *b, int64_t at, int64_t count, const int32_t *panels, const int32_t *by,
                            char *out)
 {
+    static const int32_t nothing[MW__INT8_ROWS_MOST];
     int32_t sums[MW__INT8_ROWS_MOST * MW__INT8_LANES_MOST];
     const int64_t lanes = b->code->lanes, first = at * lanes, width = mw__i64_min(b->columns - first, lanes);
     const mw__int8_lanes numbers = {b->add + first, b->u + first, b->scale + first, b->shift + first};
     const uint8_t *weight = b->weight + at * b->quads * lanes * 4;
     for (int64_t r = 0; r < count; r += b->panel_rows) {
         (b->panel_rows == 1 ? b->code->one : b->code->tile[b->code->vectors - 1])(
-            weight, b->offset, b->quads, panels + r / b->panel_rows * panel_size(b), sums);
+            weight, b->offset, b->quads, panels + r / b->panel_rows * panel_size(b), nothing, sums);
         for (int64_t i = r; i < mw__i64_min(r + b->panel_rows, count); i++)
             b->finish_lanes(&b->finish, sums + (i - r) * lanes, width, &numbers, by[i],
                             out + (size_t)(i * b->columns + first) * b->out_size);

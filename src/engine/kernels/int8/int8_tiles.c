@@ -11,31 +11,34 @@
 
 enum { PLAIN_ROWS = 4, PLAIN_LANES = 16 };
 
-static void add_quads(const uint8_t *u, int32_t panel, int32_t *sums)
+static void add_quads(const uint8_t *u, int32_t panel, uint32_t *sums)
 {
     const int32_t a = (int8_t)panel, b = (int8_t)(panel >> 8), c = (int8_t)(panel >> 16), d = panel >> 24;
     MW__VECTORIZE
     for (int i = 0; i < PLAIN_LANES; i++)
-        sums[i] += u[4 * i] * a + u[4 * i + 1] * b + u[4 * i + 2] * c + u[4 * i + 3] * d;
+        sums[i] += (uint32_t)(u[4 * i] * a + u[4 * i + 1] * b + u[4 * i + 2] * c + u[4 * i + 3] * d);
 }
 
 MW__INLINE void plain_rows(const int rows, const uint8_t *x, const int32_t *offset, int64_t depth, const int32_t *panel,
-                           int32_t *sums)
+                           const int32_t *start, int32_t *sums)
 {
-    memset(sums, 0, (size_t)rows * PLAIN_LANES * sizeof *sums);
+    for (int i = 0; i < rows * PLAIN_LANES; i++)
+        sums[i] = start[i / PLAIN_LANES];
     for (int64_t k = 0; k < depth; k++)
         for (int r = 0; r < rows; r++)
-            add_quads(x + offset[k], panel[k * rows + r], sums + r * PLAIN_LANES);
+            add_quads(x + offset[k], panel[k * rows + r], (uint32_t *)sums + r * PLAIN_LANES);
 }
 
-static void tile_plain(const uint8_t *x, const int32_t *offset, int64_t depth, const int32_t *panel, int32_t *sums)
+static void tile_plain(const uint8_t *x, const int32_t *offset, int64_t depth, const int32_t *panel,
+                       const int32_t *start, int32_t *sums)
 {
-    plain_rows(PLAIN_ROWS, x, offset, depth, panel, sums);
+    plain_rows(PLAIN_ROWS, x, offset, depth, panel, start, sums);
 }
 
-static void one_plain(const uint8_t *x, const int32_t *offset, int64_t depth, const int32_t *panel, int32_t *sums)
+static void one_plain(const uint8_t *x, const int32_t *offset, int64_t depth, const int32_t *panel,
+                      const int32_t *start, int32_t *sums)
 {
-    plain_rows(1, x, offset, depth, panel, sums);
+    plain_rows(1, x, offset, depth, panel, start, sums);
 }
 
 static const mw__int8_code plain = {"plain", PLAIN_ROWS, PLAIN_LANES, 1, false, {tile_plain}, one_plain};
@@ -54,7 +57,6 @@ enum { NARROW_ROWS = 4, NARROW_LANES = 16 };
 #define TARGET            MW__TARGET_AVX2
 #define LOAD(p)           _mm256_loadu_si256((const __m256i *)(const void *)(p))
 #define STORE(p, x)       _mm256_storeu_si256((__m256i *)(void *)(p), x)
-#define ZERO              _mm256_setzero_si256()
 #define SPREAD(number)    _mm256_set1_epi32(number)
 #define WIDE              1
 #define EVEN(u)           _mm256_and_si256(u, _mm256_set1_epi16(255))
@@ -69,7 +71,6 @@ enum { NARROW_ROWS = 4, NARROW_LANES = 16 };
 #define TARGET         __attribute__((target("avx2,avxvnni")))
 #define LOAD(p)        _mm256_loadu_si256((const __m256i *)(const void *)(p))
 #define STORE(p, x)    _mm256_storeu_si256((__m256i *)(void *)(p), x)
-#define ZERO           _mm256_setzero_si256()
 #define SPREAD(number) _mm256_set1_epi32(number)
 #define WIDE           0
 #define DOT(sum, u, s) _mm256_dpbusd_avx_epi32(sum, u, s)

@@ -12,7 +12,6 @@ enum { DOT_ROWS = 8, DOT_LANES = 48, WIDE_ROWS = 8, WIDE_LANES = 32 };
 #define TARGET         __attribute__((target("avx512vnni")))
 #define LOAD(p)        _mm512_loadu_si512(p)
 #define STORE(p, x)    _mm512_storeu_si512(p, x)
-#define ZERO           _mm512_setzero_si512()
 #define SPREAD(number) _mm512_set1_epi32(number)
 #define WIDE           0
 #define DOT(sum, u, s) _mm512_dpbusd_epi32(sum, u, s)
@@ -25,7 +24,6 @@ enum { DOT_ROWS = 8, DOT_LANES = 48, WIDE_ROWS = 8, WIDE_LANES = 32 };
 #define TARGET            __attribute__((target("avx512bw")))
 #define LOAD(p)           _mm512_loadu_si512(p)
 #define STORE(p, x)       _mm512_storeu_si512(p, x)
-#define ZERO              _mm512_setzero_si512()
 #define SPREAD(number)    _mm512_set1_epi32(number)
 #define WIDE              1
 #define EVEN(u)           _mm512_and_si512(u, _mm512_set1_epi16(255))
@@ -56,14 +54,14 @@ static void store_results(const mw__int8_finish *finish, __m512 real, __mmask16 
 }
 
 /* One row of at most three vectors, whose masks are made once for all rows. */
-static void finish_row(const mw__int8_finish *finish, const int32_t *sums, const __mmask16 masks[3], __m512i add,
-                       __m512 scale, __m512 shift, void *out)
+static void finish_row(const mw__int8_finish *finish, const int32_t *sums, const __mmask16 masks[3], __m512 scale,
+                       __m512 shift, void *out)
 {
     UNROLL for (int v = 0; v < 3; v++)
     {
         if (masks[v] == 0)
             return;
-        const __m512i sum = _mm512_add_epi32(_mm512_maskz_loadu_epi32(masks[v], sums + v * LANES), add);
+        const __m512i sum = _mm512_maskz_loadu_epi32(masks[v], sums + v * LANES);
         store_results(finish, _mm512_add_ps(_mm512_mul_ps(_mm512_cvtepi32_ps(sum), scale), shift), masks[v], out,
                       v * LANES);
     }
@@ -74,41 +72,71 @@ void mw__int8_rows_avx512(const mw__int8_finish *finish, const int32_t *sums, co
     const __mmask16 masks[3] = {mw__first_lanes(r->count), mw__first_lanes(mw__i64_max(r->count - LANES, 0)),
                                 mw__first_lanes(mw__i64_max(r->count - 2 * LANES, 0))};
     for (int64_t i = 0; i < r->rows; i++)
-        finish_row(finish, sums + i * r->step, masks, _mm512_set1_epi32(r->add[i]), _mm512_set1_ps(r->scale[i]),
-                   _mm512_set1_ps(r->shift[i]), (char *)out + (size_t)i * r->out_step);
+        finish_row(finish, sums + i * r->step, masks, _mm512_set1_ps(r->scale[i]), _mm512_set1_ps(r->shift[i]),
+                   (char *)out + (size_t)i * r->out_step);
 }
 
-/* Codes of one row, before the zero point: what is beyond 16 bits is beyond a code, too. */
-static __m512i steps_of(const mw__int8_finish *finish, const int32_t *sums, __mmask16 mask, const mw__int8_rows *r,
-                        int64_t row)
+/* Codes of a row before the zero point and the bounds, as far as 16 bits: what is beyond them is beyond a code, too. */
+MW__INLINE __m512i steps_of(const mw__int8_finish *finish, __m512i sums, __m512 scale, __m512 shift, const bool plain)
 {
-    const __m512i sum = _mm512_add_epi32(_mm512_maskz_loadu_epi32(mask, sums), _mm512_set1_epi32(r->add[row]));
-    const __m512 scaled = _mm512_mul_ps(_mm512_cvtepi32_ps(sum), _mm512_set1_ps(r->scale[row]));
-    const __m512 real = _mm512_add_ps(scaled, _mm512_set1_ps(r->shift[row]));
-    return _mm512_cvtps_epi32(
-        _mm512_min_ps(_mm512_max_ps(real, _mm512_set1_ps(finish->low)), _mm512_set1_ps(finish->high)));
+    __m512 real = _mm512_mul_ps(_mm512_cvtepi32_ps(sums), scale);
+    if (plain)
+        return _mm512_cvtps_epi32(real);
+    real = _mm512_max_ps(_mm512_add_ps(real, shift), _mm512_set1_ps(finish->low));
+    return _mm512_cvtps_epi32(_mm512_min_ps(real, _mm512_set1_ps(finish->high)));
 }
 
-/* Of four rows of 16 lanes, of which each group of 16 bytes has four. */
-static __m512i weave_rows(const __m512i row[4], __m512i zero)
+/* What the codes of quads are made with: copies, as compilers read again what may lie where they write. */
+typedef struct quad_bounds {
+    __m512i zero, low, high, order;
+} quad_bounds;
+
+MW__INLINE quad_bounds bounds_of(const mw__int8_finish *finish)
 {
-    const __m512i low = _mm512_add_epi16(_mm512_packs_epi32(row[0], row[1]), zero);
-    const __m512i high = _mm512_add_epi16(_mm512_packs_epi32(row[2], row[3]), zero);
     const __m128i order = _mm_setr_epi8(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);
-    return _mm512_shuffle_epi8(_mm512_packus_epi16(low, high), _mm512_broadcast_i32x4(order));
+    return (quad_bounds){.zero = _mm512_set1_epi16((int16_t)finish->zero),
+                         .low = _mm512_set1_epi8((char)((int)finish->low + finish->zero)),
+                         .high = _mm512_set1_epi8((char)((int)finish->high + finish->zero)),
+                         .order = _mm512_broadcast_i32x4(order)};
+}
+
+/* Bytes of four rows of 16 lanes, of which each group of 16 bytes has four. */
+MW__INLINE __m512i weave_rows(const quad_bounds *b, const __m512i row[4])
+{
+    const __m512i first = _mm512_adds_epi16(_mm512_packs_epi32(row[0], row[1]), b->zero);
+    const __m512i second = _mm512_adds_epi16(_mm512_packs_epi32(row[2], row[3]), b->zero);
+    const __m512i codes = _mm512_packus_epi16(first, second);
+    return _mm512_shuffle_epi8(_mm512_max_epu8(_mm512_min_epu8(codes, b->high), b->low), b->order);
+}
+
+/* plain: there are no shifts, and what is beyond int32 needs no care. */
+MW__INLINE void finish_quad(const mw__int8_finish *finish, const int32_t *sums, const mw__int8_rows *r, int64_t at,
+                            uint32_t *out, const bool plain)
+{
+    const mw__int8_finish f = *finish;
+    const quad_bounds bounds = bounds_of(&f);
+    const int64_t count = r->count, step = r->step;
+    const int32_t *of = sums + at * step;
+    __m512 scale[4], shift[4];
+    UNROLL for (int j = 0; j < 4; j++) scale[j] = _mm512_set1_ps(r->scale[at + j]),
+                                       shift[j] = _mm512_set1_ps(r->shift[at + j]);
+    for (int64_t i = 0; i < count; i += LANES) {
+        const __mmask16 mask = mw__first_lanes(count - i);
+        __m512i row[4];
+        UNROLL for (int j = 0; j < 4; j++) row[j] =
+            steps_of(&f, _mm512_maskz_loadu_epi32(mask, of + j * step + i), scale[j], shift[j], plain);
+        _mm512_mask_storeu_epi32(out + i, mask, weave_rows(&bounds, row));
+    }
 }
 
 void mw__int8_quads_avx512(const mw__int8_finish *finish, const int32_t *sums, const mw__int8_rows *r, void *out)
 {
-    const __m512i zero = _mm512_set1_epi16((int16_t)finish->zero);
-    for (int64_t i = 0; i < r->rows; i += 4) {
-        char *const to = (char *)out + (size_t)(i / 4) * r->out_step;
-        for (int64_t at = 0; at < r->count; at += LANES) {
-            const __mmask16 mask = mw__first_lanes(r->count - at);
-            __m512i row[4];
-            UNROLL for (int j = 0; j < 4; j++) row[j] = steps_of(finish, sums + (i + j) * r->step + at, mask, r, i + j);
-            _mm512_mask_storeu_epi32(to + 4 * at, mask, weave_rows(row, zero));
-        }
+    for (int64_t at = 0; at < r->rows; at += 4) {
+        uint32_t *const to = (uint32_t *)(void *)((char *)out + (size_t)(at / 4) * r->out_step);
+        if (finish->fits && !finish->shifts)
+            finish_quad(finish, sums, r, at, to, true);
+        else
+            finish_quad(finish, sums, r, at, to, false);
     }
 }
 
