@@ -246,12 +246,20 @@ static void empty(int folder, const char *entry, const void *depth)
     unlinkat(folder, entry, AT_REMOVEDIR);
 }
 
+/* Asked before a folder is opened: a start of a process waits for this, however many folders there are. */
+static bool has_marker(int parent, const char *entry)
+{
+    char marker[NAME_BYTES + sizeof MW__STALE_MARKER + 1];
+    const int length = snprintf(marker, sizeof marker, "%s/%s", entry, MW__STALE_MARKER);
+    return length > 0 && (size_t)length < sizeof marker && faccessat(parent, marker, F_OK, AT_SYMLINK_NOFOLLOW) == 0;
+}
+
 static void sweep_folder(int parent, const char *entry, const void *unused)
 {
     struct stat status;
     const int top = 0;
     (void)unused;
-    if (!is_private_folder(entry))
+    if (!is_private_folder(entry) || !has_marker(parent, entry))
         return;
     const int folder = open_entry(parent, entry, O_RDONLY | O_DIRECTORY);
     if (folder < 0)
