@@ -45,6 +45,16 @@ static pool_scratch divide_scratch(const pool_block *s, void *memory)
         .lines = lines, .pooled = pooled, .frame = frame, .argmax = (uint8_t *)(frame + s->conv.frame)};
 }
 
+/* What is read before anything is written there: the frame's border, and what lies behind the pooled. */
+static void clear_scratch(const pool_block *s, const pool_scratch *scratch)
+{
+    const int64_t whole = s->rows * s->pooling.out[1] * PANEL, behind = pooled_floats(s) - whole;
+    memset(scratch->frame, 0, (size_t)s->conv.frame * sizeof(float));
+    memset(scratch->pooled + whole, 0, (size_t)behind * sizeof(float));
+    if (s->keeps)
+        memset(scratch->argmax, 0, (size_t)pooled_floats(s));
+}
+
 /* A window: its elements, the largest of them, NaN if one is, and which it is. */
 typedef struct window {
     __m512 x[4], most;
@@ -178,7 +188,7 @@ static void pool_run(const mw__kernel_call *call)
     const mw__conv_avx512 *c = &s->conv;
     const mw__argmax_windows *p = &s->pooling;
     const pool_scratch scratch = divide_scratch(s, call->scratch);
-    memset(call->scratch, 0, scratch_bytes(s));
+    clear_scratch(s, &scratch);
     for (int64_t unit = call->begin * c->groups; unit < call->end * c->groups; unit++) {
         const int64_t group = unit % c->groups, to = unit * c->outputs * p->count;
         const bool biased = s->columns != NULL && s->columns->add != NULL;

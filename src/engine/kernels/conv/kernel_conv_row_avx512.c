@@ -96,23 +96,26 @@ typedef struct span {
     int64_t low, high;
 } span;
 
+/* Rows of small pictures are so short that divisions count. */
+static int64_t divide(int64_t a, int64_t b) { return b == 1 ? a : a / b; }
+
 /* Those under which a position of y lies on x. */
 static span inside(const mw__conv_window *w, int axis, int64_t position)
 {
     const int64_t start = position * w->stride[axis] - w->before[axis], step = w->dilation[axis];
     const int64_t after = w->in[axis] - start; /* elements from there on */
-    const int64_t low = start < 0 ? mw__i64_min((-start + step - 1) / step, w->kernel[axis]) : 0;
-    const int64_t high = after > 0 ? mw__i64_min((after - 1) / step + 1, w->kernel[axis]) : 0;
+    const int64_t low = start < 0 ? mw__i64_min(divide(-start + step - 1, step), w->kernel[axis]) : 0;
+    const int64_t high = after > 0 ? mw__i64_min(divide(after - 1, step) + 1, w->kernel[axis]) : 0;
     return (span){.low = low, .high = high > low ? high : low};
 }
 
 /* i in [begin, end) under rows of the kernel. */
 static void set_range(const mw__conv_window *w, span rows, int64_t begin, int64_t end, tile *t)
 {
-    const int64_t low = rows.low * w->kernel[2], high = rows.high * w->kernel[2], at = begin % w->taps;
+    const int64_t low = rows.low * w->kernel[2], high = rows.high * w->kernel[2], at = begin > 0 ? begin % w->taps : 0;
     t->run = high - low, t->gap = w->taps - t->run, t->end = end;
     t->begin = at < low ? begin - at + low : at < high ? begin : begin - at + w->taps + low;
-    t->stop = t->begin - t->begin % w->taps + high;
+    t->stop = t->begin - (at >= low && at < high ? at : low) + high;
     if (t->gap == 0)
         t->stop = end;
     t->begin = mw__i64_min(t->begin, end), t->stop = mw__i64_min(t->stop, end);
@@ -128,8 +131,8 @@ void mw__conv_avx512_row(const mw__conv_avx512 *c, const float *frame, const flo
     t.bias = t.weight + c->depth * lanes;
     const bool whole = t.bias[lanes] != 0.0f; /* zeros of the border, too */
     const span rows = whole ? (span){0, w->kernel[1]} : inside(w, 1, band * c->band + row);
-    for (int64_t part = 0; part < parts; part++) { /* of nearly equal size */
-        const int64_t begin = width * part / parts, end = width * (part + 1) / parts;
+    for (int64_t part = 0, begin = 0, end; part < parts; part++, begin = end) { /* of nearly equal size */
+        end = divide(width * (part + 1), parts);
         t.x = frame + row * w->stride[1] * c->pitch + begin;
         t.out = out + begin * MW__CONV_PANEL;
         t.low = whole || begin > 0 ? 0 : inside(w, 2, 0).low;

@@ -4,8 +4,10 @@
 #include "engine/kernels/common_avx512.h"
 #include "engine/kernels/gemm/gemm_blocked.h"
 
-#define ROWS 14 /* of a tile of 32 columns */
-#define DOTS 8
+#define ROWS  14 /* of a tile of 32 columns */
+#define DOTS  4
+#define PARTS 8
+#define LONG  256 /* numbers of a row */
 /* Rows of a block of A, 19 tiles: half of the second cache, and all of a batch of 256. A panel of B is packed once for
  * them and stays in the first cache. */
 #define BLOCK 266
@@ -184,7 +186,10 @@ void mw__gemm_avx512_pack(float *out, int64_t width, const mw__gemm_lanes *l)
     }
 }
 
-/* ---- dots: rows of b times a, DOTS at a time so that as many loads are under way ---- */
+/* ---- dots: rows of b times a. Long rows one after the other, in PARTS sums: memory is read in its order, which takes
+ * less the further away it is (128 rows of 1568 numbers on a Zen 5, from the second level of the cache and beyond it:
+ * 5.4 us, four rows at a time 6.6 us, eight 6.4 us). Short ones DOTS at a time, as adding up the sums takes as long.
+ * ---- */
 
 /* What a row of b is: fp32, or fp16 that is widened. */
 MW__INLINE __m512 load_lanes(const void *b, int64_t at, const bool half)
@@ -202,6 +207,24 @@ MW__INLINE __m512 load_rest(const void *b, int64_t at, int64_t count, const bool
     for (int64_t i = 0; i < count; i++)
         rest[i] = ((const uint16_t *)b)[at + i];
     return load_lanes(rest, 0, true);
+}
+
+/* One row; half is a constant where this is inlined. */
+MW__INLINE float long_dot(const bool half, int64_t k, const float *a, const void *b)
+{
+    __m512 sum[PARTS];
+    UNROLL for (int i = 0; i < PARTS; i++) sum[i] = _mm512_setzero_ps();
+    int64_t p = 0;
+    for (; p + PARTS * LANES <= k; p += PARTS * LANES)
+        UNROLL for (int i = 0; i < PARTS; i++) sum[i] =
+            _mm512_fmadd_ps(_mm512_loadu_ps(a + p + i * LANES), load_lanes(b, p + i * LANES, half), sum[i]);
+    for (; p + LANES <= k; p += LANES)
+        sum[0] = _mm512_fmadd_ps(_mm512_loadu_ps(a + p), load_lanes(b, p, half), sum[0]);
+    const __m512 x = _mm512_maskz_loadu_ps((__mmask16)((1u << (k - p)) - 1), a + p);
+    sum[1] = _mm512_fmadd_ps(x, load_rest(b, p, k - p, half), sum[1]);
+    for (int width = PARTS / 2; width > 0; width /= 2)
+        UNROLL for (int i = 0; i < width; i++) sum[i] = _mm512_add_ps(sum[i], sum[i + width]);
+    return _mm512_reduce_add_ps(sum[0]);
 }
 
 /* rows and half are constants where this is inlined; a row's sum does not depend on its neighbors. */
@@ -228,6 +251,8 @@ MW__INLINE void dots_body(const int rows, const bool half, int64_t k, const floa
 void mw__gemm_avx512_dots(int64_t n, int64_t k, const float *a, const float *b, int64_t ldb, float *c)
 {
     int64_t j = 0;
+    for (; k >= LONG && j < n; j++)
+        c[j] = long_dot(false, k, a, b + j * ldb);
     for (; j + DOTS <= n; j += DOTS)
         dots_body(DOTS, false, k, a, b + j * ldb, ldb, c + j);
     for (; j < n; j++)
@@ -237,6 +262,8 @@ void mw__gemm_avx512_dots(int64_t n, int64_t k, const float *a, const float *b, 
 void mw__gemm_avx512_half_dots(int64_t n, int64_t k, const float *a, const uint16_t *b, int64_t ldb, float *c)
 {
     int64_t j = 0;
+    for (; k >= LONG && j < n; j++)
+        c[j] = long_dot(true, k, a, b + j * ldb);
     for (; j + DOTS <= n; j += DOTS)
         dots_body(DOTS, true, k, a, b + j * ldb, ldb, c + j);
     for (; j < n; j++)
