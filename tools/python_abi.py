@@ -10,16 +10,14 @@ import re
 import sys
 import textwrap
 
+import interface
+
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 HEADERS = ROOT / "include" / "millwright"
 TARGET = ROOT / "examples" / "python" / "millwright" / "abi.py"
 
-# What a person needs to build, train and predict; structs of other headers are known by name alone.
-CHOSEN = """status types graph function autograd loss optimizer schedule dataset dataset_files dataset_images
-dataset_labels dataset_sounds log_mel dataset_derived tensors weights write mil onnx description passes compile coreml model program metrics watch
-trainer_options trainer evaluate fit tokenizer text_data text_model text_save ops/operation ops/activation ops/attention ops/conv ops/layer ops/gather
-ops/control ops/elementwise ops/image ops/matmul ops/normalize ops/pool ops/quantize ops/random ops/recurrent
-ops/reduce ops/sample ops/shape ops/sort ops/space ops/compare""".split()
+# Libraries whose functions the module does not need: structs of their headers are known by name alone.
+LEFT_OUT = {"chip", "inspect", "view"}
 # A library of their own, and one whose client is tests/client/client.py.
 APART = {"mpi", "ane_e5rt", "millwright"}
 
@@ -117,6 +115,19 @@ class Headers:
     def function_type(self, result, parameters):
         inner = [self.ctype(result, returned=True)] + [self.ctype(kind) for kind, _ in parameters]
         return f"CFUNCTYPE({', '.join(inner)})"
+
+    def enum_of(self, text):
+        """The enum that a type is, by value or through a pointer; None for all others."""
+        base = " ".join(re.sub(r"\b(const|struct|enum)\b", " ", text).replace("*", " ").split())
+        return base if self.aliases.get(base, base) in self.enums else None
+
+    def enum_uses(self):
+        """{(struct or function, field or parameter): enum}"""
+        fields = [(name, field, kind) for name, items in self.structs.items() for kind, field, suffix in items
+                  if not isinstance(suffix, list)]
+        parameters = [(name, parameter, kind) for name, (_, items) in self.functions.items() for kind, parameter in items]
+        found = {(name, one): self.enum_of(kind) for name, one, kind in fields + parameters if "*" not in kind}
+        return {key: enum for key, enum in found.items() if enum}
 
     def opaque(self):
         """Structs that are only pointed to."""
@@ -273,6 +284,12 @@ def write(headers):
         returned = "POINTER(c_char)" if re.fullmatch(r"char \*", result) else headers.ctype(result)
         items = [f'("{parameter}", {headers.ctype(kind)})' for kind, parameter in parameters]
         out.append(textwrap.indent(wrapped(f'"{name}": ({returned}, [', items, "]),"), "    "))
+    out += ["}", "", "# Functions of libraries beside the core, by the names of the libraries.", "BESIDE = {"]
+    for library in interface.LIBRARIES:
+        names = [f'"{n}"' for n in headers.functions if interface.library_of(headers.sections[n]) == library]
+        out += [textwrap.indent(wrapped(f'"{library}": {{', names, "},"), "    ")] if names else []
+    out += ["}", "", "# Enums of fields and parameters, which ctypes knows as integers.", "ENUMS = {"]
+    out += [f'    ("{owner}", "{name}"): {enum},' for (owner, name), enum in headers.enum_uses().items()]
     return "\n".join(out + ["}", ""])
 
 
@@ -286,8 +303,13 @@ def every():
     return sorted(name for name in map(name_of, HEADERS.rglob("*.h")) if name not in APART)
 
 
+def chosen():
+    """What a person needs to build, train and predict."""
+    return [name for name in every() if interface.library_of(name) not in LEFT_OUT]
+
+
 def main():
-    text = write(Headers(CHOSEN))
+    text = write(Headers(chosen()))
     if sys.argv[1:] == ["--check"]:
         if not TARGET.exists() or TARGET.read_text(encoding="utf-8") != text:
             print(f"{TARGET.relative_to(ROOT)} is not what the headers say: run tools/python_abi.py")

@@ -14,9 +14,11 @@ threads is said in its header, and calls on one graph wait for each other."""
 from . import abi, nn, ops, text
 from .arrays import Array, DType
 from .data import Batch, Dataset, Loader, Tensors, concatenate, write_tensors
+from .figures import Metrics, Scores
 from .graph import Graph, Tensor, classify, cond, custom_vjp, grad, hvp, while_loop
 from .library import Error, Status, set_log, version
 from .program import Model, Predictor, Program
+from .tables import TableEncoder
 from .trainer import Evaluation, Trainer, group, init, metrics_of, optim, schedule
 
 F16, F32, F64, I32, I64, U8, BOOL = (
@@ -25,7 +27,8 @@ CPU, ANE = abi.mw_device.MW_DEVICE_CPU, abi.mw_device.MW_DEVICE_ANE
 
 __all__ = [
     "ANE", "Array", "BOOL", "Batch", "CPU", "DType", "Dataset", "Error", "Evaluation", "F16", "F32", "F64", "Graph",
-    "I32", "I64", "Loader", "Model", "Predictor", "Program", "Status", "Tensor", "Tensors", "Trainer", "U8", "abi",
-    "classify", "concatenate", "cond", "custom_vjp", "grad", "group", "hvp", "init", "metrics_of", "nn", "ops", "optim",
-    "schedule", "set_log", "text", "version", "while_loop", "write_tensors",
+    "I32", "I64", "Loader", "Metrics", "Model", "Predictor", "Program", "Scores", "Status", "TableEncoder",
+    "Tensor", "Tensors", "Trainer", "U8", "abi", "classify", "concatenate", "cond", "custom_vjp", "grad", "group",
+    "hvp", "init", "metrics_of", "nn", "ops", "optim", "schedule", "set_log", "text", "version", "while_loop",
+    "write_tensors",
 ]

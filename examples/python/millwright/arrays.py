@@ -68,6 +68,19 @@ class Array:
         code = ("|" if TYPES[self.dtype][2][1] == "1" else NATIVE) + TYPES[self.dtype][2]
         return {"version": 3, "shape": self.shape, "typestr": code, "data": (ctypes.addressof(self.data), False)}
 
+    @classmethod
+    def room(cls, shape, dtype, kind, size):
+        """The same as Array(shape, dtype), of numbers that are known: kind is the type of the memory in ctypes."""
+        made = cls.__new__(cls)
+        made.shape, made.dtype, made.size, made.data = shape, dtype, size, kind()
+        return made
+
+    def numpy(self):
+        """An array of numpy that shares the memory."""
+        import numpy  # of whoever asks for it
+
+        return numpy.asarray(self)
+
     def flat(self):
         """The elements, one behind the other."""
         if self.dtype == DType.MW_F16:
@@ -134,6 +147,8 @@ def refuse_dtype(what, name):
 
 def from_interface(value, what):
     facts = value.__array_interface__
+    if not isinstance(facts.get("data"), tuple):  # its memory comes as a buffer: of the value, or beside its shape
+        return reshaped(from_buffer(memoryview(value if facts.get("data") is None else facts["data"]), what), facts, what)
     code, shape, strides = facts["typestr"], tuple(facts["shape"]), facts.get("strides")
     dtype = BY_NUMPY.get(code[1:])
     if dtype is None or code[0] not in (NATIVE, "|"):
@@ -141,6 +156,32 @@ def from_interface(value, what):
     if strides is not None and math.prod(shape) > 0 and not dense(shape, strides, int(code[2:])):
         raise ValueError(f"{what}: the array is not dense and row-major; numpy.ascontiguousarray makes it so")
     return Source((value, facts), facts["data"][0], dtype, shape)
+
+
+def reshaped(found, facts, what):
+    """A buffer with the shape and the type that its owner says."""
+    dtype, shape = BY_NUMPY.get(facts["typestr"][1:]), tuple(facts["shape"])
+    if dtype is None or facts["typestr"][0] not in (NATIVE, "|"):
+        refuse_dtype(what, facts["typestr"])
+    size = ctypes.sizeof(TYPES[dtype][1])
+    if found.count * ctypes.sizeof(TYPES[found.dtype][1]) != math.prod(shape) * size or facts.get("offset"):
+        raise ValueError(f"{what}: its memory is not {math.prod(shape)} elements of {NAMES[dtype]}")
+    return Source(found, found.address, dtype, shape)
+
+
+def place(value, what, dtype, shape):
+    """Where C may write elements of a type and a shape (None: any): an Array, or an array that can be written."""
+    found = source(value, what)
+    if shape is not None:
+        of_shape(found, shape, what)
+    facts = getattr(value, "__array_interface__", {})
+    if isinstance(facts.get("data"), tuple) and facts["data"][1]:
+        raise ValueError(f"{what}: the array cannot be written")
+    if not isinstance(facts.get("data"), tuple):
+        raise TypeError(f"{what}: a {type(value).__name__} has no memory that results can be written to")
+    if (found.dtype in FLOATS) != (dtype in FLOATS):
+        raise TypeError(f"{what}: results are {NAMES[dtype]}, the array is {NAMES[found.dtype]}")
+    return found
 
 
 def dense(shape, strides, step):

@@ -7,19 +7,22 @@
 
 An error in a graph stays there, as in C: what failed is raised, and so is every later call on that graph."""
 import ctypes
+import itertools
 import os
 import threading
 
 from . import abi, arrays
 from .arrays import DType
-from .library import Callbacks, Error, Handle, Status, checked, extents_of, fill, library, report, shape_of, text_of
+from .description import write_options
+from .library import Callbacks, Error, Status, checked, extents_of, fill, library, report, shape_of, text_of
 from .library import raise_error
+from .tuning import Tunable
 
 NUMBERS = (bool, int, float)
 SPLITS = ("num_splits", "split_sizes")  # how many results there are
 
 
-class Graph(Handle):
+class Graph(Tunable):
     """A program that is being built. Tensors keep it alive; calls from several threads wait for each other."""
 
     _destroy = "mw_graph_destroy"
@@ -183,11 +186,29 @@ class Graph(Handle):
         with self._lock:
             return Graph._of(checked("mw_graph_evaluation", self))
 
-    def write(self, path):
-        """Writes it in the format that the path ends in: .mlpackage, .onnx, else a folder with model.mil, where
-        parameters are inputs."""
+    @property
+    def inputs(self):
+        """What is fed, in the order of the text; parameters and states are not."""
+        return self._all("mw_graph_input_at")
+
+    @property
+    def outputs(self):
+        """The results, in the order of the text."""
+        return self._all("mw_graph_output_at")
+
+    def _all(self, call):
         with self._lock:
-            checked("mw_graph_write", self, os.fspath(path).encode(), None)
+            found = (getattr(library, call)(self, i) for i in itertools.count())
+            return [Tensor(self, pointer) for pointer in itertools.takewhile(bool, found)]
+
+    def write(self, path, **options):
+        """Writes it in the format that the path ends in: .mlpackage, .onnx, else a folder with model.mil, where
+        parameters are inputs. Options: description={"author": .., "license": .., "text": ..}, any_batch, check_only,
+        opset, function."""
+        keep = []
+        filled = write_options(options, keep, "write")
+        with self._lock:
+            checked("mw_graph_write", self, os.fspath(path).encode(), ctypes.byref(filled))
 
     def mil(self):
         """The graph as MIL text."""

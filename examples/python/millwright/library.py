@@ -45,35 +45,30 @@ def candidates():
 
 
 class Loaded:
-    """The core and libmillwright_data of the same release, which lies beside it, or in it: a function is of whichever has
-    it. libmillwright_text may be missing: millwright.text says so."""
+    """The core and the libraries of the same release that lie beside it, or in it: a function is of whichever has it. All
+    but libmillwright_data may be missing; `without` has the reasons, by their names."""
 
     def __init__(self, path):
-        self.core = ctypes.CDLL(path)
-        self.libraries = [self.core]
-        if not hasattr(self.core, "mw_dataset_open_csv"):
-            self.libraries.append(ctypes.CDLL(beside(path, "data")))
-        if not hasattr(self.core, "mw_tokenizer_open"):
+        self.core, self.others, self.without = ctypes.CDLL(path), {}, {}
+        for name, functions in abi.BESIDE.items():
+            if hasattr(self.core, next(iter(functions))):
+                continue
             try:
-                self.libraries.append(ctypes.CDLL(beside(path, "text")))
+                self.others.update(dict.fromkeys(functions, ctypes.CDLL(beside(path, name))))
             except OSError as error:
-                self.without_text = str(error)
-
-    without_text = None  # why there is none
+                if name == "data":
+                    raise
+                self.without[name] = str(error)
 
     def lacks(self, name):
-        """Whether a function is of the library that may be missing."""
-        prefixes = ("mw_text", "mw_token", "mw_encode", "mw_generate", "mw_embed_")
-        return self.without_text is not None and name.startswith(prefixes)
-
-    def library_of(self, name):
-        return next((one for one in self.libraries if hasattr(one, name)), self.core)
+        """Whether a function is of a library that is missing."""
+        return any(name in abi.BESIDE[missing] for missing in self.without)
 
     def __getattr__(self, name):
-        return getattr(self.library_of(name), name)
+        return getattr(self.others.get(name, self.core), name)
 
     def __getitem__(self, name):
-        return self.library_of(name)[name]
+        return self.others.get(name, self.core)[name]
 
 
 def beside(path, name):
@@ -87,13 +82,19 @@ class Functions:
     ctypes, which would make its own error of what a closed one raises."""
 
     def __init__(self, loaded):
-        self.without_text = loaded.without_text
+        self.without, self.plain = loaded.without, {}
         for name, (result, parameters) in abi.FUNCTIONS.items():
             if loaded.lacks(name):
                 continue
             function = getattr(loaded, name)
             function.restype, function.argtypes = result, [kind for _, kind in parameters]
+            self.plain[name] = function
             setattr(self, name, self.caller(function))
+
+    def need(self, name):
+        """Raises what is missing, if it is the library of that name."""
+        if name in self.without:
+            raise Error(Status.MW_ERROR_UNSUPPORTED, f"there is no libmillwright_{name}: {self.without[name]}")
 
     @staticmethod
     def caller(function):
@@ -178,6 +179,29 @@ def checked(name, *arguments):
     if err.status != Status.MW_OK:
         raise_error(err)
     return result
+
+
+class _Errors(threading.local):
+    """The error of a thread for calls that come often."""
+
+    def __init__(self):
+        self.it = abi.mw_error()
+        self.reference = ctypes.byref(self.it)
+
+
+_errors = _Errors()
+
+
+def call(name, *arguments):
+    """The same as checked, where the time of a call counts: what is given is what the prototype has, handles as pointers,
+    and the error is made once for each thread."""
+    errors = _errors
+    err = errors.it
+    library.plain[name](*arguments, errors.reference)
+    if err.status != 0:
+        failed = abi.mw_error.from_buffer_copy(err)
+        ctypes.memset(ctypes.addressof(err), 0, ctypes.sizeof(err))
+        raise_error(failed)
 
 
 def report(err, exception):
@@ -269,12 +293,36 @@ def fill(struct, values, keep, what):
         if is_group(kinds[name], value):
             fill(getattr(struct, name), {"path": value} if isinstance(value, (str, os.PathLike)) else value, keep,
                  f"{what}: {name}")
-            continue
-        if name in COUNTED:
-            value = (kinds[name]._type_ * len(value))(*value)
-            setattr(struct, COUNTED[name], len(value))
-        setattr(struct, name, to_c(kinds[name], value, keep, f"{what}: {name}"))
+        elif name in COUNTED:
+            array = COUNTED_AS[kinds[name]](value, f"{what}: {name}")
+            keep.append(array)
+            setattr(struct, name, array)
+            setattr(struct, COUNTED[name], len(array))
+        else:
+            value = named_value(type(struct).__name__, name, value, f"{what}: {name}")
+            setattr(struct, name, to_c(kinds[name], value, keep, f"{what}: {name}"))
     return struct
+
+
+def named_value(owner, name, value, what):
+    """The member of an enum that a text names, "same" of MW_PAD_SAME; any other value as it is."""
+    kind = abi.ENUMS.get((owner, name))
+    if kind is None or not isinstance(value, str):
+        return value
+    if kind is abi.mw_dtype and value in abi_dtypes():
+        return abi_dtypes()[value]
+    begin = os.path.commonprefix([member.name for member in kind if not member.name.endswith("_DTYPE_NONE")])
+    begin = begin[: begin.rfind("_") + 1]
+    names = {member.name[len(begin):].lower(): member for member in kind}
+    if value.lower() not in names:
+        raise ValueError(f"{what} is one of {', '.join(names)}, not {value!r}")
+    return names[value.lower()]
+
+
+def abi_dtypes():
+    from .arrays import NAMES  # by MIL's names; it needs this module
+
+    return {name: dtype for dtype, name in NAMES.items()}
 
 
 def is_group(kind, value):
@@ -283,14 +331,49 @@ def is_group(kind, value):
     return bool(fields) and (isinstance(value, dict) or "path" in fields and isinstance(value, (str, os.PathLike)))
 
 
-COUNTED = {"class_weights": "class_count"}  # arrays whose length goes along
-HANDLES = {ctypes.POINTER(kind) for kind in (abi.mw_tensor, abi.mw_trainer, abi.mw_program, abi.mw_dataset)}
+# Arrays whose length goes along, by their fields.
+COUNTED = {
+    "class_weights": "class_count", "patterns": "pattern_count", "full_patterns": "full_count", "shapes": "shape_count",
+    "prefixes": "prefix_count", "more": "more_count",
+}
+HANDLES = {ctypes.POINTER(kind) for kind in (
+    abi.mw_tensor, abi.mw_trainer, abi.mw_program, abi.mw_dataset, abi.mw_communicator)}
+
+
+def text_array(texts, what="texts"):
+    """Texts as C has them: one is a list of one."""
+    texts = [texts] if isinstance(texts, (str, os.PathLike)) else list(texts)
+    return (ctypes.c_char_p * len(texts))(*(to_c(ctypes.c_char_p, text, [], what) for text in texts))
+
+
+def shape_array(shapes, what="shapes"):
+    """{input: shape}"""
+    made = (abi.mw_input_shape * len(shapes))()
+    for item, (name, shape) in zip(made, shapes.items()):
+        item.input, item.shape = name.encode(), shape_of(shape, f"{what}: {name}")
+    return made
+
+
+def prefix_array(prefixes, what="prefixes"):
+    """{begin of a name: what it becomes}"""
+    made = (abi.mw_weights_prefix * len(prefixes))()
+    for item, (begin, end) in zip(made, prefixes.items()):
+        item.__setattr__("from", to_c(ctypes.c_char_p, begin, [], what))
+        item.to = to_c(ctypes.c_char_p, end, [], what)
+    return made
+
+
+COUNTED_AS = {
+    ctypes.POINTER(ctypes.c_float): lambda value, what: (ctypes.c_float * len(value))(*value),
+    ctypes.POINTER(ctypes.c_char_p): text_array, ctypes.POINTER(abi.mw_input_shape): shape_array,
+    ctypes.POINTER(abi.mw_weights_prefix): prefix_array,
+}
 
 
 def can_fill(name, kind):
     """Whether a field can be set by name: no functions and no memory, which have calls that keep them alive."""
     if hasattr(kind, "contents") and kind not in HANDLES or hasattr(kind, "_flags_"):
-        return name in COUNTED
+        return name in COUNTED and kind in COUNTED_AS
     return kind is not ctypes.c_void_p and name not in ("struct_size", *COUNTED.values())
 
 

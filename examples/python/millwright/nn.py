@@ -7,7 +7,7 @@ import inspect
 
 from . import abi
 from .graph import Graph, Tensor, pointers
-from .library import fill, library, to_c
+from .library import fill, library, named_value, to_c
 
 TENSOR, TENSORS = ctypes.POINTER(abi.mw_tensor), ctypes.POINTER(ctypes.POINTER(abi.mw_tensor))
 LEAVES = {"input", "parameter", "state", "constant", "scalar", "text", "state_assign", "name", "output", "custom_vjp",
@@ -85,7 +85,11 @@ def _call(name, values, options):
             arguments.append(ctypes.byref(fill(made, options, keep, name)))
         else:
             value = values.get(parameter, count)  # what is not shown is the number of tensors before it
+            value = named_value(f"mw_{name}", parameter, value, f"{name}: {parameter}")
             arguments.append(to_c(kind, value, keep, f"{name}: {parameter}"))
+    for beside in library.without:
+        if f"mw_{name}" in abi.BESIDE[beside]:
+            library.need(beside)
     with graph._lock:
         made = getattr(library, f"mw_{name}")(*arguments)
         graph.check()  # losses give a tensor even where they fail

@@ -1,11 +1,15 @@
 """Programs: a graph compiled for a device; models of files, run on any number of examples."""
+import contextlib
 import ctypes
+import math
 import os
 
 from . import abi, arrays
 from .arrays import Array, DType
-from .data import batch_of
-from .library import Handle, checked, extents_of, fill, library, shape_of, text_of
+from .description import described, facts_of, write_options
+from .feeds import Feeders
+from .library import Handle, call, checked, extents_of, fill, library, shape_array, text_of
+from .tuning import weights_options
 
 
 class Port:
@@ -19,10 +23,13 @@ class Port:
         kind = "output" if self.is_output else "parameter" if self.is_parameter else "input"
         return f"<{kind} {self.name!r} {arrays.NAMES.get(self.dtype, self.dtype.name)} {list(self.shape)}>"
 
+    def dtype_out(self):
+        """The type that it is read in: of floats fp32."""
+        return DType.MW_F32 if self.dtype in arrays.FLOATS or self.dtype not in arrays.TYPES else self.dtype
+
     def array(self, dtype=None):
         """Room for its elements; of floats fp32, unless dtype says otherwise."""
-        own = DType.MW_F32 if self.dtype in arrays.FLOATS or self.dtype not in arrays.TYPES else self.dtype
-        return Array(self.shape, own if dtype is None else arrays.dtype_of(dtype))
+        return Array(self.shape, self.dtype_out() if dtype is None else arrays.dtype_of(dtype))
 
 
 def ports_of(handle, kind):
@@ -44,11 +51,14 @@ class Program(Handle):
         filled = fill(library.mw_compile_defaults(), options, keep, "a program")
         with graph._lock:
             self._adopt(checked("mw_program_create", graph, ctypes.byref(filled)), *keep)
+        self._ports = None  # until shapes are chosen
 
     @property
     def ports(self):
         """{name: Port}; of a program with None in its shapes as they are chosen."""
-        return ports_of(self, "program")
+        if self._ports is None or self.closed:
+            self._ports = ports_of(self, "program")
+        return dict(self._ports)
 
     @property
     def where(self):
@@ -62,9 +72,7 @@ class Program(Handle):
 
     def set_shapes(self, **shapes):
         """Chooses shapes of inputs that have None in theirs."""
-        items = (abi.mw_input_shape * len(shapes))()
-        for item, (name, shape) in zip(items, shapes.items()):
-            item.input, item.shape = name.encode(), shape_of(shape)
+        items, self._ports = shape_array(shapes), None
         checked("mw_program_set_shapes", self, items, len(items))
 
     def write(self, name, value):
@@ -92,23 +100,68 @@ class Program(Handle):
         """Makes an output the next value of an input; before the first run."""
         checked("mw_program_alias", self, output.encode(), name.encode())
 
-    def load_weights(self, path):
-        """Parameters from a safetensors file."""
-        checked("mw_program_load_weights", self, os.fspath(path).encode(), None)
+    def load_weights(self, path, **options):
+        """Parameters from a file of tensors; options as those of Graph.load_weights. Returns [Loaded]."""
+        keep = []
+        filled, told = weights_options(options, keep, "load_weights")
+        with told:
+            checked("mw_program_load_weights", self, os.fspath(path).encode(), ctypes.byref(filled))
+        return told.items
+
+    def classes(self, result):
+        """The labels of a result of a classifier."""
+        return classes_of("mw_program_classes", self, result)
+
+
+def classes_of(call, handle, result):
+    """The labels of a result: texts or integers; [] if it has none."""
+    found = abi.mw_classes()
+    checked(call, handle, result.encode(), ctypes.byref(found))
+    if found.names:
+        return [text_of(found.names[i]) for i in range(found.count)]
+    return list(found.numbers[: found.count]) if found.numbers else []
 
 
 class Model(Handle):
-    """A model of a file: .mlpackage, .mlmodelc, model.mil, .onnx. It may be used by several threads at once; each makes
-    a Predictor of its own."""
+    """A model of a file (.mlpackage, .mlmodelc, model.mil, .onnx), or of a graph, which is copied. It may be used by
+    several threads at once; each makes a Predictor of its own. weights: a file of tensors that it starts with, or a dict
+    with "path" and the options of Graph.load_weights; description: what a graph's model says of itself; other options
+    are the fields of mw_model_options and mw_compile_options: batch, shapes={"x": (1, 3, 224, 224)}, read_only, device,
+    threads, .."""
 
     _destroy = "mw_model_destroy"
 
-    def __init__(self, path, batch=0, **options):
+    def __init__(self, source, weights=None, description=None, **options):
         keep = []
-        filled = fill(library.mw_model_defaults(), {"batch": batch}, keep, "a model")
-        compiled = fill(library.mw_compile_defaults(), options, keep, "a model")
+        own = {name for name, _ in abi.mw_model_options._fields_}
+        filled = fill(library.mw_model_defaults(), {k: v for k, v in options.items() if k in own}, keep, "a model")
+        compiled = fill(library.mw_compile_defaults(), {k: v for k, v in options.items() if k not in own}, keep, "a model")
         filled.compile = ctypes.pointer(compiled)
-        self._adopt(checked("mw_model_open", os.fspath(path).encode(), ctypes.byref(filled)), *keep)
+        told = None
+        if weights is not None:
+            given = dict(weights) if isinstance(weights, dict) else {"path": weights}
+            filled.weights.path = os.fspath(given.pop("path")).encode()
+            loading, told = weights_options(given, keep, "a model: weights")
+            filled.weights.options = ctypes.pointer(loading)
+        if description is not None:
+            described_as = described(description, keep)
+            filled.description = ctypes.pointer(described_as)
+            keep.append(described_as)
+        with told or contextlib.nullcontext():
+            if hasattr(source, "_lock"):
+                with source._lock:
+                    self._adopt(checked("mw_model_create", source, ctypes.byref(filled)), *keep)
+            else:
+                self._adopt(checked("mw_model_open", os.fspath(source).encode(), ctypes.byref(filled)), *keep)
+
+    @property
+    def description(self):
+        """What the file says of itself: {"author": .., ..}"""
+        return facts_of(library.mw_model_get_info(self).description)
+
+    def classes(self, result):
+        """The labels of a result of a classifier: texts or integers; [] if it has none."""
+        return classes_of("mw_model_classes", self, result)
 
     @property
     def ports(self):
@@ -120,9 +173,12 @@ class Model(Handle):
         """The most examples that one run takes."""
         return library.mw_model_get_info(self).batch
 
-    def write(self, path):
-        """Writes it in the format that the path ends in: .mlpackage, .onnx, else a folder with model.mil."""
-        checked("mw_model_write", self, os.fspath(path).encode(), None)
+    def write(self, path, **options):
+        """Writes it in the format that the path ends in: .mlpackage, .onnx, else a folder with model.mil. Options as those
+        of Graph.write."""
+        keep = []
+        filled = write_options(options, keep, "write")
+        checked("mw_model_write", self, os.fspath(path).encode(), ctypes.byref(filled))
 
     def predictor(self):
         return Predictor(self)
@@ -135,20 +191,79 @@ class Predictor(Handle):
 
     def __init__(self, model):
         self._adopt(checked("mw_predictor_create", model), model)
-        self.model, self._ports, self._batch = model, model.ports, model.batch
+        self.model, self._chosen = model, False
+        self._learn(model.ports)
 
-    def predict(self, **feeds):
-        """{name: Array} of all results for any number of examples, which stand along the first axis."""
-        shapes = {n: (None, *p.shape[1:]) for n, p in self._ports.items() if not p.is_output and p.shape}
-        batch, keep = batch_of(feeds, shapes)
-        made = {n: self._room(p, batch.examples) for n, p in self._ports.items() if p.is_output}
-        results = (abi.mw_result * len(made))()
-        for item, (name, array) in zip(results, made.items()):
-            item.name, item.dtype, item.count = name.encode(), array.dtype, array.size
-            item.data = ctypes.addressof(array.data)
-        checked("mw_predictor_predict", self, ctypes.byref(batch), results, len(results))
+    def _learn(self, ports):
+        shapes = {n: (None, *p.shape[1:]) for n, p in ports.items() if not p.is_output and p.shape}
+        self._outputs = {name: port for name, port in ports.items() if port.is_output}
+        self._feeders, self._places = Feeders(shapes), {}
+
+    def predict(self, out=None, **feeds):
+        """{name: Array} of all results for any number of examples, which stand along the first axis. What `out` has,
+        {name: array}, is written there, converted to its type, and returned; nothing is copied on the way in, and
+        numpy.asarray(array) shares the memory of an Array."""
+        feeder = self._feeders.take()
+        try:
+            batch = feeder.batch(feeds)
+            results, made = self._results(batch.examples, out)
+            call("mw_predictor_predict", self._as_parameter_, ctypes.byref(batch), results, len(results))
+            return made
+        finally:
+            self._feeders.give(feeder)
+
+    def set_shapes(self, **shapes):
+        """Chooses shapes of inputs that have None in theirs. Results go to `out` from then on."""
+        items = shape_array(shapes)
+        checked("mw_predictor_set_shapes", self, items, len(items))
+        ports, self._chosen = self.model.ports, True
+        for name, shape in shapes.items():
+            ports[name].shape = tuple(shape)
+        self._learn(ports)
+
+    def reset(self):
+        """Gives every state its first value again."""
+        checked("mw_predictor_reset", self)
+
+    def read(self, state, shape, dtype=DType.MW_F32):
+        """A copy of a state."""
+        made = Array(shape, arrays.dtype_of(dtype))
+        checked("mw_predictor_read", self, state.encode(), made.dtype, ctypes.byref(made.data), made.size)
         return made
 
-    def _room(self, port, examples):
-        shape = (examples, *port.shape[1:]) if port.shape and port.shape[0] == self._batch else port.shape
-        return Array(shape, port.array().dtype)
+    def write(self, state, value):
+        """Replaces a state."""
+        found = arrays.source(value, state, DType.MW_F32)
+        checked("mw_predictor_write", self, state.encode(), found.dtype, found.address, found.count)
+
+    def _results(self, examples, out):
+        """Rooms for the results, and what C is told of them."""
+        rooms = self._places.get(examples)
+        if rooms is None:
+            rooms = self._places[examples] = [self._room(name, port, examples) for name, port in self._outputs.items()]
+            if len(self._places) > 16:  # numbers of examples that do not come again
+                self._places = {examples: rooms}
+        results, made = (abi.mw_result * len(rooms))(), {}
+        for item, (name, text, room) in zip(results, rooms):
+            item.name = text
+            if out is not None and name in out:
+                found = arrays.place(out[name], name, room[1], room[0])
+                made[name], item.dtype, item.data, item.count = out[name], found.dtype, found.address, found.count
+            elif room[0] is None:
+                raise ValueError(f"{name}: its shape follows from shapes that were chosen; out={{{name!r}: array}} has room")
+            else:
+                array = made[name] = Array.room(*room)
+                item.dtype, item.data, item.count = room[1], ctypes.addressof(array.data), room[3]
+        if out is not None and not made.keys() >= out.keys():
+            raise ValueError(f"there is no result {', '.join(out.keys() - made.keys())}")
+        return results, made
+
+    def _room(self, name, port, examples):
+        """Shape, type, kind of memory and size of a result."""
+        dtype, found = port.dtype_out(), abi.mw_shape()
+        if self._chosen:
+            return name, name.encode(), (None, dtype, None, 0)
+        checked("mw_model_result_shape", self.model, name.encode(), max(1, examples), ctypes.byref(found))
+        shape = extents_of(found)
+        size = math.prod(shape)
+        return name, name.encode(), (shape, dtype, arrays.TYPES[dtype][1] * size, size)

@@ -16,8 +16,7 @@ from .trainer import Trainer, optim
 
 
 def _needed():
-    if library.without_text is not None:
-        raise Error(Status.MW_ERROR_UNSUPPORTED, f"there is no libmillwright_text: {library.without_text}")
+    library.need("text")
 
 
 def _path(path):

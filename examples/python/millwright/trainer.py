@@ -11,10 +11,14 @@ import types
 
 from . import abi, arrays
 from .arrays import Array, DType
-from .data import Batch, batch_of
+from .data import Batch
+from .description import write_options
+from .feeds import Feeders
+from .figures import fields_of
 from .graph import pointers
-from .library import Callbacks, Error, Handle, Status, checked, fill, library, text_of, to_c
+from .library import Callbacks, Error, Handle, Status, call, checked, fill, library, text_of, to_c
 from .program import ports_of
+from .tuning import weights_options
 
 Evaluation = collections.namedtuple("Evaluation", "loss examples metrics")
 
@@ -95,6 +99,17 @@ def group(pattern, frozen=False, **numbers):
     return made
 
 
+def _custom_schedule(function):
+    """function(step, steps) is the factor of the learning rate at a step, from 0."""
+    thunk = abi.mw_schedule_function(lambda _, step, steps: float(function(step, steps)))
+    made = library.mw_schedule_custom(thunk, None)
+    made.keeps = thunk  # as long as the value is used
+    return made
+
+
+schedule.custom = _custom_schedule
+
+
 class Trainer(Handle):
     """Forward pass, backward pass and update as one program. The graph may be closed when it is made. Options are the
     fields of mw_trainer_options and mw_compile_options: accumulate, device, threads, seed, ..; groups of them are
@@ -107,6 +122,7 @@ class Trainer(Handle):
     def __init__(self, loss, optimizer, metric=None, metrics=None, prediction=None, groups=(), variants=(), **options):
         graph, keep = loss.graph, []
         filled = library.mw_trainer_defaults(loss, optimizer)
+        keep.append(optimizer)
         compiled = {name for name, _ in abi.mw_compile_options._fields_} - {"struct_size"}
         fill(filled.compile, {k: v for k, v in options.items() if k in compiled}, keep, "a trainer")
         fill(filled, {k: v for k, v in options.items() if k not in compiled}, keep, "a trainer")
@@ -123,7 +139,7 @@ class Trainer(Handle):
             graph.check()
             self._adopt(checked("mw_trainer_create", ctypes.byref(filled)), graph._keep, keep)
         self._ports = ports_of(library.mw_trainer_program(self), "program")
-        self._shapes = {n: p.shape for n, p in self._ports.items() if not p.is_output and not p.is_parameter}
+        self._feeders = Feeders({n: p.shape for n, p in self._ports.items() if not p.is_output and not p.is_parameter})
         self._prediction = prediction.shape if prediction is not None else None
 
     # ---- steps ----
@@ -142,12 +158,16 @@ class Trainer(Handle):
         self._feed("mw_trainer_predict", batch, feeds, DType.MW_F32, made.data, made.size)
         return made
 
-    def _feed(self, call, batch, feeds, *results):
+    def _feed(self, name, batch, feeds, *results):
         if isinstance(batch, Batch):
             with batch.held():
-                return checked(call, self, batch, *results)
-        made, keep = batch_of({**(batch or {}), **feeds}, self._shapes)
-        return checked(call, self, ctypes.byref(made), *results)
+                return checked(name, self, batch, *results)
+        feeder = self._feeders.take()
+        try:
+            made = feeder.batch({**batch, **feeds} if batch else feeds)
+            return call(name, self._as_parameter_, ctypes.byref(made), *results)
+        finally:
+            self._feeders.give(feeder)
 
     def fit(self, training, epochs, validation=None, schedule=None, progress=None, seed=None, quiet=True, **options):
         """Trains for whole epochs; options are the groups of mw_fit_options as dicts: data={"keep_order": True},
@@ -184,6 +204,43 @@ class Trainer(Handle):
         found = abi.mw_evaluation()
         checked("mw_trainer_evaluate", self, dataset, None, ctypes.byref(found))
         return Evaluation(found.loss, found.examples, metrics_of(found))
+
+    def confusion(self, dataset, classes, labels=None):
+        """How often class j is predicted where the label says i: an Array [classes, classes] of int64."""
+        made = Array((classes, classes), DType.MW_I64)
+        asked = abi.mw_confusion(labels and labels.encode(), classes, ctypes.cast(made.data, ctypes.POINTER(ctypes.c_int64)))
+        checked("mw_trainer_evaluate", self, dataset, ctypes.byref(asked), None)
+        return made
+
+    def log(self, values=None, **more):
+        """Writes numbers and texts to the metrics files of the fit that runs: from its progress function."""
+        items = fields_of({**(values or {}), **more})
+        checked("mw_trainer_log", self, items, len(items))
+
+    def classes(self, column="y"):
+        """The classes of a column that the trainer has learned from the data of its last fit."""
+        found = library.mw_trainer_classes(self, column.encode())
+        return [text_of(found.names[i]) for i in range(found.count)] if found.names else []
+
+    @property
+    def warnings(self):
+        """What the library says of the step program: [text]."""
+        found, one = [], abi.mw_warning()
+        while library.mw_trainer_warning_at(self, len(found), ctypes.byref(one)):
+            found.append(text_of(one.message))
+        return found
+
+    @property
+    def watched(self):
+        """{name: mw_watched} of the step that ran last: what options watch={..} ask for."""
+        found, one = {}, abi.mw_watched()
+        while library.mw_trainer_watch_at(self, len(found), ctypes.byref(one)):
+            found[text_of(one.name)] = type(one).from_buffer_copy(one)
+        return found
+
+    def use_averages(self, use=True):
+        """Whether the moving averages stand for the parameters wherever these are read."""
+        checked("mw_trainer_use_averages", self, use)
 
     @property
     def learning_rate(self):
@@ -239,15 +296,29 @@ class Trainer(Handle):
         """Parameters and running statistics by name, as safetensors."""
         checked("mw_trainer_save_weights", self, os.fspath(path).encode())
 
-    def load_weights(self, path):
-        checked("mw_trainer_load_weights", self, os.fspath(path).encode(), None)
+    def load_weights(self, path, **options):
+        """Parameters from a file of tensors, or an adapter of PEFT's; options as those of Graph.load_weights. Returns
+        [Loaded]."""
+        keep = []
+        if not options:
+            checked("mw_trainer_load_weights", self, os.fspath(path).encode(), None)
+            return []
+        filled, told = weights_options(options, keep, "load_weights")
+        with told:
+            checked("mw_trainer_load_weights", self, os.fspath(path).encode(), ctypes.byref(filled))
+        return told.items
 
-    def export(self, path, keep_batch=False):
+    def save_lora(self, folder):
+        """The adapters, and what was trained beside them, as PEFT does."""
+        checked("mw_trainer_save_lora", self, os.fspath(folder).encode())
+
+    def export(self, path, source=None, **options):
         """The prediction with its weights, in the format that the path ends in: .mlpackage, .onnx, else a folder with
-        model.mil. For one example, an ONNX file for any number, unless the batch of the training is kept."""
-        options = library.mw_write_defaults()
-        options.keep_batch = keep_batch
-        checked("mw_trainer_export", self, None, os.fspath(path).encode(), ctypes.byref(options))
+        model.mil. With a source, the graph that was tuned with the trained weights in the place of its own. Without one
+        for one example, an ONNX file for any number, unless keep_batch. Options as those of Graph.write."""
+        keep = []
+        filled = write_options(options, keep, "export")
+        checked("mw_trainer_export", self, source, os.fspath(path).encode(), ctypes.byref(filled))
 
 
 def metrics_of(evaluation):

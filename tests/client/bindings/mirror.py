@@ -27,7 +27,7 @@ def whole_abi():
 
 
 def test_the_module_mirrors_structs_enums_and_types(compiler, folder):
-    headers = python_abi.Headers(python_abi.CHOSEN)
+    headers = python_abi.Headers(python_abi.chosen())
     found = layout.differences(headers, mw.abi, compiler, folder)
     check(not found, "; ".join(found))
     check(len(headers.structs) > 70 and len(headers.functions) > 400, "headers that were not read")
@@ -47,7 +47,7 @@ def test_so_do_all_public_headers(compiler, folder):
 
 def test_a_wrong_mirror_is_found(compiler, folder):
     """Of each kind: the size, the place, the kind and the name of a field, a value, a type of a parameter."""
-    headers = python_abi.Headers(python_abi.CHOSEN)
+    headers = python_abi.Headers(python_abi.chosen())
     text = python_abi.write(headers)
     for right, wrong in {'("line", c_int)': '("line", c_int64)', '("tensor", c_char * 96)': '("tensor", c_char * 95)',
                          '("loss_scale", c_float)': '("loss_scale", c_int)', '("seed", c_uint64)': '("seed", c_int64)',
@@ -62,7 +62,7 @@ def test_a_wrong_mirror_is_found(compiler, folder):
 
 
 def test_the_file_is_what_the_headers_say():
-    written = python_abi.write(python_abi.Headers(python_abi.CHOSEN))
+    written = python_abi.write(python_abi.Headers(python_abi.chosen()))
     check(python_abi.TARGET.read_text(encoding="utf-8") == written, "abi.py: run tools/python_abi.py")
 
 
