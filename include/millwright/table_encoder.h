@@ -104,8 +104,10 @@ typedef struct mw_encoded_target {
     bool logarithm;
     mw_classes classes; /* of classes */
 } mw_encoded_target;
-/** The target. */
+/** The target, the first of several. */
 MW_API mw_encoded_target mw_table_encoder_target(const mw_table_encoder *encoder);
+/** Each of the targets, in the order of y. False past the last. */
+MW_API bool mw_table_encoder_target_at(const mw_table_encoder *encoder, size_t index, mw_encoded_target *out);
 
 /** The windows that examples are; length 0: a row is one. The name lives as long as the encoder. */
 MW_API mw_table_window mw_table_encoder_window(const mw_table_encoder *encoder);
@@ -120,8 +122,8 @@ MW_API mw_table_window mw_table_encoder_window(const mw_table_encoder *encoder);
 MW_API mw_tensor *mw_table_encoder_layer(const mw_table_encoder *encoder, mw_tensor *x, const char *name);
 
 /** Values of the target in its own unit: mean + deviation y, its exponential if the target is a logarithm; y itself for
- *  classes.
- *  y       any shape, F32 or F16
+ *  classes and labels.
+ *  y       any shape, F32 or F16; of several targets a multiple of their number along the last axis
  *  errors  as mw_table_encoder_layer */
 MW_API mw_tensor *mw_table_encoder_unscale(const mw_table_encoder *encoder, mw_tensor *y);
 

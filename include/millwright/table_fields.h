@@ -54,9 +54,11 @@ typedef struct mw_field_setting {
 
 /** What is predicted. */
 typedef enum mw_target_kind {
-    MW_TARGET_FOUND, /* numbers with fractions, or more than 32 different ones, are values, all others classes */
+    MW_TARGET_FOUND, /* numbers with fractions, or more than 32 different ones, are values, all others classes; several
+                      * targets are labels if all their cells are truths, else values */
     MW_TARGET_CLASS, /* words: "y" is I64, the number of the class */
-    MW_TARGET_VALUE  /* numbers: "y" is F32, scaled as the next has it */
+    MW_TARGET_VALUE, /* numbers: "y" is F32, scaled as the next has it */
+    MW_TARGET_LABELS /* each target is true or no by itself: "y" is F32 [targets] of 1 and 0 */
 } mw_target_kind;
 
 typedef enum mw_target_scale {
@@ -106,8 +108,10 @@ typedef struct mw_table_form {
 /** How to fit. Fill with mw_table_fit_defaults. */
 typedef struct mw_table_fit_options {
     size_t struct_size;
-    const char *path;   /* .jsonl and .ndjson are JSON Lines, others CSV */
-    const char *target; /* name of a field; NULL = the last */
+    const char *path;                /* .jsonl and .ndjson are JSON Lines, others CSV */
+    const char *target;              /* name of a field; NULL = the last */
+    const char *const *more_targets; /* [more_target_count] predicted beside it: labels or values, "y" is [targets] */
+    size_t more_target_count;        /* up to 4095 */
     mw_target_kind target_kind;
     mw_target_scale target_scale;
     const mw_field_setting *fields; /* [field_count] what is said of some */

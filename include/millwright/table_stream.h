@@ -26,7 +26,7 @@ typedef struct mw_table_rows {
     int64_t count;          /* rows, 1 or more */
     const float *x;         /* [count, mw_table_encoder_width] as the column "x" of mw_table_encoder_open */
     const int64_t *classes; /* [count] of a target of classes; NULL = it is not read, or of the other kind.. */
-    const double *values;   /* [count] ..of values, in their own unit */
+    const double *values;   /* [count, targets] ..of values, in their own unit, and labels, 1 and 0 */
     const char *const *ids; /* [count] NULL = none was asked for */
     double progress;        /* the part of the file that is read, 0 to 1 */
 } mw_table_rows;

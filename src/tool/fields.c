@@ -55,6 +55,7 @@ static const field_row rows[] = {
     {"data.path", FIELD_TEXT, .when = NULL},
     {"data.inputs", FIELD_OBJECT, .when = TABLES},
     {"data.target", FIELD_TEXT, .when = TABLES},
+    {"data.target", FIELD_OBJECT, .when = FITTED},
     {"data.fields", FIELD_OBJECT, .when = FITTED},
     {"data.target_scale", FIELD_CHOICE, .choices = "standard, logarithm, none",
      .when = "with a target of values and without \"model\""},

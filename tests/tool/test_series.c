@@ -1,5 +1,5 @@
-/* Series in time and lists of any length by one command: windows of values and of classes, several series in one file,
- * other files with the model, and what is refused. */
+/* Series in time, lists of any length and several targets by one command: windows of values and of classes, several
+ * series in one file, other files with the model, and what is refused. */
 #include "support/check.h"
 #include "support/folder.h"
 #include "tool/shell.h"
@@ -175,6 +175,44 @@ static void test_a_network_behind_lists_is_one_of_rows(void)
     CHECK_MW(0, "up to 4 words of 40, 8 learned numbers each", NULL, "train", "lists.json");
 }
 
+/* ---- several targets ---- */
+
+static void test_several_labels_and_values_are_learned_by_one_command(void)
+{
+    FILE *csv = fopen("several.csv", "w");
+    REQUIRE(csv != NULL);
+    state = 8;
+    fputs("a,b,warm,wet,far,near\n", csv);
+    for (int i = 0; i < 800; i++) {
+        const double a = 2 * draw() - 1, b = 2 * draw() - 1;
+        fprintf(csv, "%.3f,%.3f,%s,%d,%.1f,%.4f\n", a, b, a + b > 0 ? "yes" : "no", a > b, 30000 + 4000 * a,
+                0.5 + 0.01 * b);
+    }
+    fclose(csv);
+    folder_put("labels.json", "{\"epochs\": 20, \"threads\": 1, \"data\": {\"path\": \"several.csv\", \"target\": "
+                              "[\"warm\", \"wet\"], \"inputs\": [\"a\", \"b\"]}}");
+    shell_result r = MW("train", "labels.json", "--run", "labels", "--json", "-q");
+    CHECK_INT(r.code, 0);
+    CHECK(number_behind(r.out, "\"f1_macro\": ") > 0.9);
+    shell_free(&r);
+    CHECK_MW(0, "scores  [800, 2]  ", NULL, "run", "labels", "-i", "x=several.csv");
+    folder_put("values.json", "{\"epochs\": 20, \"threads\": 1, \"data\": {\"path\": \"several.csv\", \"target\": "
+                              "[\"far\", \"near\"], \"inputs\": [\"a\", \"b\"]}}");
+    r = MW("train", "values.json", "--run", "values", "--json", "-q");
+    CHECK_INT(r.code, 0);
+    CHECK(number_behind(r.out, "\"r2\": ") > 0.9); /* the mean of both */
+    shell_free(&r);
+    r = MW("finetune", "values", "--data", "several.csv", "--loss", "mse", "-o", "again", "--epochs", "1", "--lr",
+           "1e-6", "--json", "-q");
+    CHECK(number_behind(r.out, "\"r2\": ") > 0.9);
+    shell_free(&r);
+    folder_put("classes.json", "{\"loss\": \"cross_entropy\", \"data\": {\"path\": \"several.csv\", \"target\": "
+                               "[\"warm\", \"wet\"]}}");
+    CHECK_MW(2, NULL, "several targets are values or labels", "train", "classes.json", "-q");
+    folder_put("classes.json", "{\"data\": {\"path\": \"several.csv\", \"target\": [\"warm\", 1]}}");
+    CHECK_MW(2, NULL, "\"target\" is the name of a field, or a list of such", "train", "classes.json", "-q");
+}
+
 int main(void)
 {
     char folder[512];
@@ -186,6 +224,7 @@ int main(void)
     RUN(test_settings_of_windows_are_refused_with_their_place);
     RUN(test_lists_of_any_length_are_learned_by_one_command);
     RUN(test_a_network_behind_lists_is_one_of_rows);
+    RUN(test_several_labels_and_values_are_learned_by_one_command);
     folder_leave(folder);
     return check_finish();
 }

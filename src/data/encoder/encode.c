@@ -18,7 +18,15 @@ static mw_status bind_series(mw_table_encoder *encoder, const mw__records *rows,
                     rows->source.path, w->series, rows->count);
 }
 
-mw_status mw__encoder_bind(mw_table_encoder *encoder, const mw__records *rows, mw_error *err)
+static void bind_targets(mw_table_encoder *encoder, const mw__records *rows, bool has_target)
+{
+    for (size_t i = 0; has_target && i < encoder->target_count; i++)
+        has_target = mw__records_find(rows, encoder->targets[i].name, &encoder->targets[i].place);
+    if (!has_target)
+        encoder->targets[0].place = SIZE_MAX;
+}
+
+mw_status mw__encoder_bind(mw_table_encoder *encoder, const mw__records *rows, bool has_target, mw_error *err)
 {
     for (size_t i = 0; i < encoder->field_count; i++) {
         mw__encoder_field *f = &encoder->fields[i];
@@ -29,8 +37,7 @@ mw_status mw__encoder_bind(mw_table_encoder *encoder, const mw__records *rows, m
                             "that was learned",
                             rows->source.path, f->name, rows->count);
     }
-    if (!mw__records_find(rows, encoder->target.name, &encoder->target.place))
-        encoder->target.place = SIZE_MAX;
+    bind_targets(encoder, rows, has_target);
     return bind_series(encoder, rows, err);
 }
 
@@ -212,20 +219,20 @@ mw_status mw__encoder_encode_row(const mw_table_encoder *encoder, const mw__reco
 static mw_status put_class(const encoding *c, int64_t *out)
 {
     const mw_table_encoder *e = c->encoder;
-    const mw__records_cell *cell = &c->rows->cells[e->target.place];
+    const mw__records_cell *cell = &c->rows->cells[e->targets[0].place];
     char number[32];
     const char *word;
     size_t length;
     if (mw__encoder_is_empty(cell))
-        return mw__records_fail(c->rows, cell, e->target.name, c->err,
+        return mw__records_fail(c->rows, cell, e->targets[0].name, c->err,
                                 "the target is missing; leave the row out, or fill it");
     if (!mw__encoder_read_word(cell, MW_FIELD_CATEGORY, '.', number, &word, &length))
-        return mw__encoder_refuse(c->rows, cell, e->target.name, "word", c->err);
-    *out = mw__encoder_find_word(&e->target.classes, word, length);
+        return mw__encoder_refuse(c->rows, cell, e->targets[0].name, "word", c->err);
+    *out = mw__encoder_find_word(&e->targets[0].classes, word, length);
     return *out >= 0 ? MW_OK
-                     : mw__records_fail(c->rows, cell, e->target.name, c->err,
+                     : mw__records_fail(c->rows, cell, e->targets[0].name, c->err,
                                         "\"%.*s\" is none of the %zu classes that were learned",
-                                        (int)(length < 60 ? length : 60), word, e->target.classes.count);
+                                        (int)(length < 60 ? length : 60), word, e->targets[0].classes.count);
 }
 
 mw_status mw__encoder_encode_class(const mw_table_encoder *encoder, const mw__records *rows, int64_t *out,
@@ -235,16 +242,22 @@ mw_status mw__encoder_encode_class(const mw_table_encoder *encoder, const mw__re
     return put_class(&c, out);
 }
 
-static mw_status put_value(const encoding *c, float *out)
+static mw_status put_value(const encoding *c, const mw__encoder_target *target, float *out)
 {
     double value;
-    const mw__encoder_scale *scale = &c->encoder->target.value;
-    MW_TRY(mw__encoder_target_value(c->encoder, c->rows, &value, c->err));
+    const mw__encoder_scale *scale = &target->value;
+    MW_TRY(mw__encoder_target_value(target, c->rows, &value, c->err));
     *out = (float)((value - scale->mean) / (scale->deviation > 0 ? scale->deviation : 1));
     if (isfinite(*out))
         return MW_OK;
-    return mw__encoder_refuse(c->rows, &c->rows->cells[c->encoder->target.place], c->encoder->target.name,
-                              "number that fp32 has", c->err);
+    return mw__encoder_refuse(c->rows, &c->rows->cells[target->place], target->name, "number that fp32 has", c->err);
+}
+
+static mw_status put_values(const encoding *c, float *out)
+{
+    for (size_t i = 0; i < c->encoder->target_count; i++)
+        MW_TRY(put_value(c, &c->encoder->targets[i], out + i));
+    return MW_OK;
 }
 
 /* ---- a part ---- */
@@ -252,7 +265,7 @@ static mw_status put_value(const encoding *c, float *out)
 /* Columns that grow row by row. */
 typedef struct part {
     float *x;         /* [rows, columns] */
-    void *y;          /* [rows] */
+    void *y;          /* [rows, targets] */
     uint32_t *series; /* [rows] number of the series; NULL = all are one */
     size_t rows;
     size_t x_capacity, y_capacity, series_capacity; /* elements */
@@ -282,14 +295,15 @@ static mw_status add_row(const encoding *c, part *p)
 {
     const mw_table_encoder *e = c->encoder;
     const size_t columns = (size_t)e->columns, used = p->rows * columns;
-    const bool is_class = e->target.kind == MW_TARGET_CLASS;
+    const bool is_class = e->targets[0].kind == MW_TARGET_CLASS;
     MW_TRY(mw__grow(e->allocator, &p->x, &p->x_capacity, used + columns, sizeof *p->x, c->err));
     memset(p->x + used, 0, columns * sizeof *p->x);
     MW_TRY(put_row(c, p->x + used));
-    if (e->target.place != SIZE_MAX) {
-        MW_TRY(mw__grow(e->allocator, &p->y, &p->y_capacity, p->rows + 1, is_class ? sizeof(int64_t) : sizeof(float),
-                        c->err));
-        MW_TRY(is_class ? put_class(c, (int64_t *)p->y + p->rows) : put_value(c, (float *)p->y + p->rows));
+    if (e->targets[0].place != SIZE_MAX) {
+        MW_TRY(mw__grow(e->allocator, &p->y, &p->y_capacity, (p->rows + 1) * e->target_count,
+                        is_class ? sizeof(int64_t) : sizeof(float), c->err));
+        MW_TRY(is_class ? put_class(c, (int64_t *)p->y + p->rows)
+                        : put_values(c, (float *)p->y + p->rows * e->target_count));
     }
     if (e->window.length > 0 && e->window.series[0] != '\0')
         MW_TRY(put_series(c, p));
@@ -299,17 +313,19 @@ static mw_status add_row(const encoding *c, part *p)
 
 static mw_status name_classes(const mw_table_encoder *e, mw_dataset *dataset, mw_error *err)
 {
-    const mw__class_list lists[] = {{0}, {e->target.classes.names, e->target.classes.count}};
-    return e->target.kind == MW_TARGET_CLASS ? mw__dataset_keep_classes(dataset, lists, err) : MW_OK;
+    const mw__class_list lists[] = {{0}, {e->targets[0].classes.names, e->targets[0].classes.count}};
+    return e->targets[0].kind == MW_TARGET_CLASS ? mw__dataset_keep_classes(dataset, lists, err) : MW_OK;
 }
 
 /* Takes the arrays of the part over but that of the series. */
 static mw_dataset *make_rows(const mw_table_encoder *e, part *p, mw_error *err)
 {
-    const bool has_target = e->target.place != SIZE_MAX;
-    const mw_column columns[] = {
+    const bool has_target = e->targets[0].place != SIZE_MAX;
+    mw_column columns[] = {
         {.name = "x", .dtype = MW_F32, .shape = MW_SHAPE(e->columns), .data = p->x},
-        {.name = "y", .dtype = e->target.kind == MW_TARGET_CLASS ? MW_I64 : MW_F32, .data = p->y}};
+        {.name = "y", .dtype = e->targets[0].kind == MW_TARGET_CLASS ? MW_I64 : MW_F32, .data = p->y}};
+    if (e->target_count > 1)
+        columns[1].shape = MW_SHAPE((int64_t)e->target_count);
     mw_dataset *set = mw__dataset_from_memory(e->allocator, columns, has_target ? 2 : 1, (int64_t)p->rows, false, err);
     if (set == NULL)
         return NULL;
@@ -340,7 +356,7 @@ static mw_dataset *make_set(const encoding *c, part *p)
 static mw_status reserve(const encoding *c, const mw__records *rows, const uint8_t *parts, part out[2])
 {
     const mw_table_encoder *e = c->encoder;
-    const size_t size = e->target.kind == MW_TARGET_CLASS ? sizeof(int64_t) : sizeof(float);
+    const size_t size = e->targets[0].kind == MW_TARGET_CLASS ? sizeof(int64_t) : sizeof(float);
     size_t counts[2] = {0, 0}, numbers;
     for (int64_t i = 0; parts != NULL && i < rows->rows_max; i++)
         counts[parts[i]]++;
@@ -350,7 +366,7 @@ static mw_status reserve(const encoding *c, const mw__records *rows, const uint8
         if (!mw__mul_size(counts[k], (size_t)e->columns, &numbers))
             return mw__fail(c->err, MW_ERROR_MEMORY, "table: there is no memory for %zu rows", counts[k]);
         MW_TRY(mw__grow(e->allocator, &out[k].x, &out[k].x_capacity, numbers, sizeof *out[k].x, c->err));
-        MW_TRY(mw__grow(e->allocator, &out[k].y, &out[k].y_capacity, counts[k], size, c->err));
+        MW_TRY(mw__grow(e->allocator, &out[k].y, &out[k].y_capacity, counts[k] * e->target_count, size, c->err));
     }
     return MW_OK;
 }

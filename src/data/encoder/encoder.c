@@ -8,22 +8,26 @@
 
 /* ---- life ---- */
 
-mw_table_encoder *mw__encoder_make(const mw_allocator *allocator, size_t field_count, mw_error *err)
+mw_table_encoder *mw__encoder_make(const mw_allocator *allocator, size_t field_count, size_t target_count,
+                                   mw_error *err)
 {
     mw_table_encoder *e = mw__alloc(allocator, 1, sizeof *e, err);
     if (e == NULL)
         return NULL;
     e->allocator = allocator;
     mw__arena_init(&e->arena, allocator);
-    mw__encoder_words_init(&e->target.classes, allocator);
     e->window.series = "";
     e->fields = mw__alloc(allocator, field_count, sizeof *e->fields, err);
     e->field_count = e->fields != NULL ? field_count : 0;
+    e->targets = mw__alloc(allocator, target_count, sizeof *e->targets, err);
+    e->target_count = e->targets != NULL ? target_count : 0;
+    for (size_t i = 0; i < e->target_count; i++)
+        mw__encoder_words_init(&e->targets[i].classes, allocator);
     for (size_t i = 0; i < e->field_count; i++) {
         mw__encoder_words_init(&e->fields[i].words, allocator);
         e->fields[i].reason = "";
     }
-    if (e->fields != NULL)
+    if (e->fields != NULL && e->targets != NULL)
         return e;
     mw__encoder_free(e);
     return NULL;
@@ -35,7 +39,9 @@ void mw__encoder_free(mw_table_encoder *encoder)
         return;
     for (size_t i = 0; i < encoder->field_count; i++)
         mw__encoder_words_deinit(&encoder->fields[i].words, encoder->allocator);
-    mw__encoder_words_deinit(&encoder->target.classes, encoder->allocator);
+    for (size_t i = 0; i < encoder->target_count; i++)
+        mw__encoder_words_deinit(&encoder->targets[i].classes, encoder->allocator);
+    mw__free(encoder->allocator, encoder->targets);
     mw__free(encoder->allocator, encoder->fields);
     mw__arena_deinit(&encoder->arena);
     mw__free(encoder->allocator, encoder);
@@ -155,7 +161,7 @@ static mw_status check_options(const mw_table_fit_options *o, mw_error *err)
         return mw__fail(err, MW_ERROR_ARGUMENT, "mw_table_encoder_fit: %s",
                         o == NULL || o->struct_size != sizeof *o ? "options must come from mw_table_fit_defaults"
                                                                  : "no path");
-    if (o->target_kind < MW_TARGET_FOUND || o->target_kind > MW_TARGET_VALUE || o->target_scale < MW_TARGET_STANDARD ||
+    if (o->target_kind < MW_TARGET_FOUND || o->target_kind > MW_TARGET_LABELS || o->target_scale < MW_TARGET_STANDARD ||
         o->target_scale > MW_TARGET_AS_IT_IS || o->split < MW_SPLIT_RANDOM || o->split > MW_SPLIT_LAST)
         return mw__fail(err, MW_ERROR_ARGUMENT,
                         "mw_table_encoder_fit: kind %d or scale %d of the target, or split %d, "
@@ -163,6 +169,12 @@ static mw_status check_options(const mw_table_fit_options *o, mw_error *err)
                         (int)o->target_kind, (int)o->target_scale, (int)o->split);
     if (o->target_kind == MW_TARGET_CLASS && o->target_scale != MW_TARGET_STANDARD)
         return mw__fail(err, MW_ERROR_ARGUMENT, "mw_table_encoder_fit: classes have no scale");
+    if ((o->more_targets == NULL) != (o->more_target_count == 0) || o->more_target_count >= MW__ENCODER_TARGETS_MAX ||
+        (o->more_target_count > 0 && (o->target == NULL || o->target_kind == MW_TARGET_CLASS)))
+        return mw__fail(
+            err, MW_ERROR_ARGUMENT,
+            "mw_table_encoder_fit: %zu more targets; several are up to %d labels or values, and all have names",
+            o->more_target_count, MW__ENCODER_TARGETS_MAX);
     if (!(o->validation >= 0 && o->validation <= 0.9))
         return mw__fail(err, MW_ERROR_ARGUMENT, "mw_table_encoder_fit: a share of %g is kept out, not 0 to 0.9",
                         o->validation);
@@ -170,9 +182,9 @@ static mw_status check_options(const mw_table_fit_options *o, mw_error *err)
     if (needs_field != (o->split_field != NULL) && o->split != MW_SPLIT_LAST)
         return mw__fail(err, MW_ERROR_ARGUMENT,
                         "mw_table_encoder_fit: groups and times have a split_field, others none, but last rows may");
-    if (o->split == MW_SPLIT_STRATIFIED && o->target_kind == MW_TARGET_VALUE)
+    if (o->split == MW_SPLIT_STRATIFIED && (o->target_kind >= MW_TARGET_VALUE || o->more_target_count > 0))
         return mw__fail(err, MW_ERROR_ARGUMENT,
-                        "mw_table_encoder_fit: a stratified split is of classes, not of values");
+                        "mw_table_encoder_fit: a stratified split is of classes, not of values or several labels");
     return check_windows(o, err);
 }
 
@@ -239,7 +251,7 @@ static mw_table_encoder *fit_table(const mw_table_fit_options *o, mw_dataset *ou
     if (e == NULL)
         return NULL;
     mw_table_fit_options known = *o;
-    known.target = e->target.name;
+    known.target = e->targets[0].name;
     if (o->split == MW_SPLIT_LAST && o->split_field == NULL)
         known.split_field = o->window.series;
     mw_status status = mw__encoder_split(&known, &file.form, file.rows, &parts, err);
@@ -291,15 +303,18 @@ static mw_dataset *encode_file(const mw_table_encoder *encoder, mw__records *row
     mw_table_encoder bound = *encoder;
     mw_dataset *out[2] = {NULL, NULL};
     bound.fields = mw__alloc(encoder->allocator, encoder->field_count, sizeof *bound.fields, err);
-    if (bound.fields == NULL)
-        return NULL;
-    memcpy(bound.fields, encoder->fields, encoder->field_count * sizeof *bound.fields);
-    mw_status status = mw__encoder_bind(&bound, rows, err);
-    bound.target.place = has_target ? bound.target.place : SIZE_MAX;
+    bound.targets = mw__alloc(encoder->allocator, encoder->target_count, sizeof *bound.targets, err);
+    mw_status status = bound.fields != NULL && bound.targets != NULL ? MW_OK : MW_ERROR_MEMORY;
+    if (status == MW_OK) {
+        memcpy(bound.fields, encoder->fields, encoder->field_count * sizeof *bound.fields);
+        memcpy(bound.targets, encoder->targets, encoder->target_count * sizeof *bound.targets);
+        status = mw__encoder_bind(&bound, rows, has_target, err);
+    }
     if (status == MW_OK)
         status = mw__encoder_encode(&bound, rows, NULL, out, err);
     if (status == MW_OK && out[0] == NULL)
         mw__fail(err, MW_ERROR_FORMAT, "\"%.300s\" has no rows", rows->source.path);
+    mw__free(encoder->allocator, bound.targets);
     mw__free(encoder->allocator, bound.fields);
     return out[0];
 }
@@ -370,15 +385,25 @@ bool mw_table_encoder_field_at(const mw_table_encoder *encoder, size_t index, mw
 
 mw_encoded_target mw_table_encoder_target(const mw_table_encoder *encoder)
 {
-    if (!mw__live_has(encoder, MW__LIVE_TABLE_ENCODER))
-        return (mw_encoded_target){0};
-    const mw__encoder_target *t = &encoder->target;
-    return (mw_encoded_target){.name = t->name,
+    mw_encoded_target target;
+    mw_table_encoder_target_at(encoder, 0, &target);
+    return target;
+}
+
+bool mw_table_encoder_target_at(const mw_table_encoder *encoder, size_t index, mw_encoded_target *out)
+{
+    if (out != NULL)
+        *out = (mw_encoded_target){0};
+    if (!mw__live_has(encoder, MW__LIVE_TABLE_ENCODER) || index >= encoder->target_count || out == NULL)
+        return false;
+    const mw__encoder_target *t = &encoder->targets[index];
+    *out = (mw_encoded_target){.name = t->name,
                                .kind = t->kind,
                                .mean = t->value.mean,
                                .deviation = t->value.deviation > 0 ? t->value.deviation : 1,
                                .logarithm = t->scale == MW_TARGET_LOGARITHM,
                                .classes = {.count = t->classes.count, .names = t->classes.names}};
+    return true;
 }
 
 mw_table_window mw_table_encoder_window(const mw_table_encoder *encoder)

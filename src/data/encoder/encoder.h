@@ -6,7 +6,7 @@
 
 #include "data/records/records.h"
 
-enum { MW__ENCODER_LENGTH_MAX = 4096 /* of a sequence */ };
+enum { MW__ENCODER_LENGTH_MAX = 4096 /* of a sequence */, MW__ENCODER_TARGETS_MAX = 4096 };
 enum { MW__ENCODER_WORDS_MAX = 65536, MW__ENCODER_WIDTH_MAX = 1024, MW__ENCODER_COLUMNS_MAX = 1 << 20 };
 
 /* Mean and sum of squares around it, by Welford: nothing cancels. */
@@ -86,7 +86,8 @@ struct mw_table_encoder {
     mw__encoder_window window;
     mw__encoder_field *fields; /* [field_count] */
     size_t field_count;
-    mw__encoder_target target;
+    mw__encoder_target *targets; /* [target_count] all of one kind; classes are one */
+    size_t target_count;
     int64_t columns, numbers; /* of x; of these the first so many are no numbers of words, nor sequences */
 };
 
@@ -98,7 +99,8 @@ static inline bool mw__encoder_target_is_input(const mw__encoder_window *window)
     return window->length > 0 && window->horizon > 0;
 }
 /* Without fields; NULL with err set. */
-mw_table_encoder *mw__encoder_make(const mw_allocator *allocator, size_t field_count, mw_error *err);
+mw_table_encoder *mw__encoder_make(const mw_allocator *allocator, size_t field_count, size_t target_count,
+                                   mw_error *err);
 void mw__encoder_free(mw_table_encoder *encoder);
 /* Numbers the columns of x, once kinds, words and widths are known. */
 mw_status mw__encoder_place_columns(mw_table_encoder *encoder, mw_error *err);
@@ -212,8 +214,8 @@ mw_status mw__encoder_fit_rows(mw_table_encoder *encoder, mw__records *rows, con
 
 /* ---- encode.c ---- */
 
-/* Finds the fields among those of a file. */
-mw_status mw__encoder_bind(mw_table_encoder *encoder, const mw__records *rows, mw_error *err);
+/* Finds the fields among those of a file, and the targets, unless one is not there or they are not wanted. */
+mw_status mw__encoder_bind(mw_table_encoder *encoder, const mw__records *rows, bool has_target, mw_error *err);
 /* out[0] of the rows whose part is 0, out[1] of others; `parts` NULL = all 0. A set without rows is NULL. */
 mw_status mw__encoder_encode(const mw_table_encoder *encoder, mw__records *rows, const uint8_t *parts,
                              mw_dataset *out[2], mw_error *err);
@@ -222,7 +224,7 @@ mw_status mw__encoder_encode_row(const mw_table_encoder *encoder, const mw__reco
 mw_status mw__encoder_encode_class(const mw_table_encoder *encoder, const mw__records *rows, int64_t *out,
                                    mw_error *err);
 /* The target of the row that was read last, as the file has it. */
-mw_status mw__encoder_target_number(const mw_table_encoder *encoder, const mw__records *rows, double *out,
+mw_status mw__encoder_target_number(const mw__encoder_target *target, const mw__records *rows, double *out,
                                     mw_error *err);
 
 /* ---- windows.c ---- */
@@ -235,7 +237,7 @@ mw_dataset *mw__encoder_make_windows(const mw_table_encoder *encoder, const mw_d
                                      const char *path, mw_error *err);
 
 /* The value of a target before it is scaled (fit.c). */
-mw_status mw__encoder_target_value(const mw_table_encoder *encoder, const mw__records *rows, double *out,
+mw_status mw__encoder_target_value(const mw__encoder_target *target, const mw__records *rows, double *out,
                                    mw_error *err);
 
 #endif

@@ -18,9 +18,9 @@ typedef struct field_sums {
 typedef struct fitting {
     mw_table_encoder *encoder;
     mw__records *rows;
-    field_sums *sums; /* [field_count] */
-    mw__encoder_sums target;
-    int64_t learned; /* rows of the training part */
+    field_sums *sums;          /* [field_count] */
+    mw__encoder_sums *targets; /* [target_count] */
+    int64_t learned;           /* rows of the training part */
     mw_error *err;
 } fitting;
 
@@ -154,29 +154,33 @@ static mw_status take_cell(fitting *f, size_t index, const mw__records_cell *cel
 
 static const mw__records_cell *target_cell(const mw_table_encoder *e, const mw__records *rows)
 {
-    return &rows->cells[e->target.place];
+    return &rows->cells[e->targets[0].place];
 }
 
-mw_status mw__encoder_target_number(const mw_table_encoder *e, const mw__records *rows, double *out, mw_error *err)
+mw_status mw__encoder_target_number(const mw__encoder_target *t, const mw__records *rows, double *out, mw_error *err)
 {
-    const mw__records_cell *cell = target_cell(e, rows);
+    const mw__records_cell *cell = &rows->cells[t->place];
     if (mw__encoder_is_missing(cell))
-        return mw__records_fail(rows, cell, e->target.name, err,
-                                "the target is missing; leave the row out, or fill it");
+        return mw__records_fail(rows, cell, t->name, err, "the target is missing; leave the row out, or fill it");
+    if (t->kind == MW_TARGET_LABELS)
+        return mw__encoder_read_boolean(cell, out)
+                   ? MW_OK
+                   : mw__records_fail(rows, cell, t->name, err,
+                                      "\"%.*s\" is no truth, as labels have to be: true or no",
+                                      (int)(cell->length < 60 ? cell->length : 60), cell->text);
     if (!mw__encoder_read_number(cell, rows->form.decimal, out))
-        return mw__records_fail(rows, cell, e->target.name, err,
-                                "\"%.*s\" is no finite number, as the target has to be",
+        return mw__records_fail(rows, cell, t->name, err, "\"%.*s\" is no finite number, as the target has to be",
                                 (int)(cell->length < 60 ? cell->length : 60), cell->text);
     return MW_OK;
 }
 
-mw_status mw__encoder_target_value(const mw_table_encoder *e, const mw__records *rows, double *out, mw_error *err)
+mw_status mw__encoder_target_value(const mw__encoder_target *t, const mw__records *rows, double *out, mw_error *err)
 {
-    MW_TRY(mw__encoder_target_number(e, rows, out, err));
-    if (e->target.scale == MW_TARGET_LOGARITHM && *out <= 0)
-        return mw__records_fail(rows, target_cell(e, rows), e->target.name, err,
+    MW_TRY(mw__encoder_target_number(t, rows, out, err));
+    if (t->scale == MW_TARGET_LOGARITHM && *out <= 0)
+        return mw__records_fail(rows, &rows->cells[t->place], t->name, err,
                                 "%g has no logarithm; scale the target by mean and deviation", *out);
-    *out = e->target.scale == MW_TARGET_LOGARITHM ? log(*out) : *out;
+    *out = t->scale == MW_TARGET_LOGARITHM ? log(*out) : *out;
     return MW_OK;
 }
 
@@ -189,27 +193,27 @@ static mw_status take_class(fitting *f)
     size_t length;
     const mw__records_cell *cell = target_cell(e, f->rows);
     if (mw__encoder_is_empty(cell))
-        return mw__records_fail(f->rows, cell, e->target.name, f->err,
+        return mw__records_fail(f->rows, cell, e->targets[0].name, f->err,
                                 "the target is missing; leave the row out, or fill it");
     if (!mw__encoder_read_word(cell, MW_FIELD_CATEGORY, '.', number, &word, &length))
-        return mw__encoder_refuse(f->rows, cell, e->target.name, "word", f->err);
-    if (mw__encoder_find_word(&e->target.classes, word, length) >= 0)
+        return mw__encoder_refuse(f->rows, cell, e->targets[0].name, "word", f->err);
+    if (mw__encoder_find_word(&e->targets[0].classes, word, length) >= 0)
         return MW_OK;
-    if (e->target.classes.count == MW__ENCODER_WORDS_MAX)
-        return mw__records_fail(f->rows, cell, e->target.name, f->err,
+    if (e->targets[0].classes.count == MW__ENCODER_WORDS_MAX)
+        return mw__records_fail(f->rows, cell, e->targets[0].name, f->err,
                                 "the target has more than %d classes; is it a value?", MW__ENCODER_WORDS_MAX);
-    return mw__encoder_add_word(&e->target.classes, &e->arena, word, length, f->err);
+    return mw__encoder_add_word(&e->targets[0].classes, &e->arena, word, length, f->err);
 }
 
 static mw_status take_target(fitting *f, bool is_training)
 {
     double value;
-    if (f->encoder->target.kind == MW_TARGET_CLASS)
+    if (f->encoder->targets[0].kind == MW_TARGET_CLASS)
         return take_class(f);
-    if (!is_training)
-        return MW_OK;
-    MW_TRY(mw__encoder_target_value(f->encoder, f->rows, &value, f->err));
-    mw__encoder_add_sum(&f->target, value);
+    for (size_t i = 0; is_training && i < f->encoder->target_count; i++) {
+        MW_TRY(mw__encoder_target_value(&f->encoder->targets[i], f->rows, &value, f->err));
+        mw__encoder_add_sum(&f->targets[i], value);
+    }
     return MW_OK;
 }
 
@@ -295,10 +299,11 @@ static mw_status finish(fitting *f)
     mw_table_encoder *e = f->encoder;
     for (size_t i = 0; i < e->field_count; i++)
         MW_TRY(finish_field(f, &e->fields[i], &f->sums[i]));
-    if (e->target.kind == MW_TARGET_CLASS)
-        MW_TRY(mw__encoder_sort_words(&e->target.classes, f->err));
-    else if (e->target.scale != MW_TARGET_AS_IT_IS)
-        e->target.value = scale_of(&f->target);
+    if (e->targets[0].kind == MW_TARGET_CLASS)
+        MW_TRY(mw__encoder_sort_words(&e->targets[0].classes, f->err));
+    for (size_t i = 0; e->targets[0].kind == MW_TARGET_VALUE && i < e->target_count; i++)
+        if (e->targets[i].scale != MW_TARGET_AS_IT_IS)
+            e->targets[i].value = scale_of(&f->targets[i]);
     return mw__encoder_place_columns(e, f->err);
 }
 
@@ -321,11 +326,13 @@ mw_status mw__encoder_fit_rows(mw_table_encoder *encoder, mw__records *rows, con
 {
     fitting f = {.encoder = encoder, .rows = rows, .err = err};
     f.sums = mw__alloc(encoder->allocator, encoder->field_count, sizeof *f.sums, err);
-    mw_status status = f.sums != NULL ? take_rows(&f, parts) : MW_ERROR_MEMORY;
+    f.targets = mw__alloc(encoder->allocator, encoder->target_count, sizeof *f.targets, err);
+    mw_status status = f.sums != NULL && f.targets != NULL ? take_rows(&f, parts) : MW_ERROR_MEMORY;
     if (status == MW_OK)
         status = finish(&f);
     for (size_t i = 0; f.sums != NULL && i < encoder->field_count; i++)
         mw__free(encoder->allocator, f.sums[i].values);
+    mw__free(encoder->allocator, f.targets);
     mw__free(encoder->allocator, f.sums);
     return status;
 }

@@ -24,7 +24,7 @@
 static const char *const kinds[] = {"found",   "number", "category", "id",      "date",
                                     "boolean", "text",   "sequence", "ignored", NULL};
 static const char *const rules[] = {"mean", "median", "constant", NULL};
-static const char *const target_kinds[] = {"found", "class", "value", NULL};
+static const char *const target_kinds[] = {"found", "class", "value", "labels", NULL};
 static const char *const scales[] = {"standard", "logarithm", "none", NULL};
 
 const mw__encoder_member mw__encoder_field_members[] = {
@@ -128,7 +128,13 @@ char *mw_table_encoder_write(const mw_table_encoder *encoder, mw_error *err)
     json.style = MW__JSON_VALID;
     mw__json_open(&json, NULL, '{');
     mw__json_add_integer(&json, "version", MW__ENCODER_VERSION);
-    put_object(&json, "target", mw__encoder_target_members, &encoder->target);
+    put_object(&json, "target", mw__encoder_target_members, &encoder->targets[0]);
+    if (encoder->target_count > 1)
+        mw__json_open(&json, "more_targets", '[');
+    for (size_t i = 1; i < encoder->target_count; i++)
+        put_object(&json, NULL, mw__encoder_target_members, &encoder->targets[i]);
+    if (encoder->target_count > 1)
+        mw__json_close(&json, ']');
     if (encoder->window.length > 0)
         put_object(&json, "window", mw__encoder_window_members, &encoder->window);
     mw__json_open(&json, "fields", '[');

@@ -172,7 +172,15 @@ static mw_status check_setting(const mw_field_setting *s, size_t index, mw_error
     return MW_OK;
 }
 
-static mw_status check_settings(const choosing *c)
+static bool is_target(const mw_table_encoder *e, size_t place)
+{
+    for (size_t i = 0; i < e->target_count; i++)
+        if (e->targets[i].place == place)
+            return true;
+    return false;
+}
+
+static mw_status check_settings(const choosing *c, const mw_table_encoder *e)
 {
     const mw_table_fit_options *o = c->options;
     size_t place;
@@ -182,7 +190,7 @@ static mw_status check_settings(const choosing *c)
         MW_TRY(check_setting(&o->fields[i], i, c->err));
         if (!mw__records_find(c->rows, o->fields[i].name, &place))
             return mw__records_no_field(c->rows, o->fields[i].name, c->err);
-        if (!c->keeps_target && strcmp(o->fields[i].name, o->target) == 0)
+        if (!c->keeps_target && is_target(e, place))
             return mw__fail(c->err, MW_ERROR_ARGUMENT,
                             "\"%.300s\" has no field \"%.100s\" among its %zu besides the target", c->rows->source.path,
                             o->fields[i].name, c->rows->count);
@@ -212,33 +220,70 @@ static mw_status choose_target(const choosing *c, mw_table_encoder *e, const mw_
     const bool is_found = c->options->target_kind == MW_TARGET_FOUND;
     const bool are_many = o->has_fraction || o->distinct > CLASSES_OF_NUMBERS;
     if (is_found && are_many && is_nearly(o->numbers, o->present))
-        return refuse_mixture(c, e->target.name, &o->no_number, o->numbers, o->present, "number");
+        return refuse_mixture(c, e->targets[0].name, &o->no_number, o->numbers, o->present, "number");
     if (is_found)
-        e->target.kind = o->numbers == o->present && are_many ? MW_TARGET_VALUE : MW_TARGET_CLASS;
-    if (e->target.kind == MW_TARGET_CLASS && e->target.scale != MW_TARGET_STANDARD)
+        e->targets[0].kind = o->numbers == o->present && are_many ? MW_TARGET_VALUE : MW_TARGET_CLASS;
+    if (e->targets[0].kind == MW_TARGET_CLASS && e->targets[0].scale != MW_TARGET_STANDARD)
         return mw__fail(c->err, MW_ERROR_ARGUMENT, "table: the target \"%.100s\" has classes, and these no scale",
-                        e->target.name);
-    if (e->target.kind == MW_TARGET_CLASS && e->window.horizon > 1)
+                        e->targets[0].name);
+    if (e->targets[0].kind == MW_TARGET_CLASS && e->window.horizon > 1)
         return mw__fail(
             c->err, MW_ERROR_ARGUMENT,
             "table: the target \"%.100s\" has classes; a window predicts one of them, with a horizon of 0 or "
             "1, not %lld",
-            e->target.name, (long long)e->window.horizon);
-    if (e->target.kind == MW_TARGET_VALUE && c->options->split == MW_SPLIT_STRATIFIED)
+            e->targets[0].name, (long long)e->window.horizon);
+    if (e->targets[0].kind == MW_TARGET_VALUE && c->options->split == MW_SPLIT_STRATIFIED)
         return mw__fail(c->err, MW_ERROR_ARGUMENT,
-                        "table: the target \"%.100s\" has values; a stratified split is of classes", e->target.name);
+                        "table: the target \"%.100s\" has values; a stratified split is of classes",
+                        e->targets[0].name);
+    return MW_OK;
+}
+
+/* Several targets are of one kind: truths, or else numbers. */
+static mw_status choose_several(const choosing *c, mw_table_encoder *e, const mw__encoder_observed *observed)
+{
+    bool are_truths = true;
+    for (size_t i = 0; i < e->target_count; i++) {
+        const mw__encoder_observed *o = &observed[e->targets[i].place];
+        are_truths = are_truths && o->booleans == o->present;
+    }
+    const bool is_found = c->options->target_kind == MW_TARGET_FOUND;
+    for (size_t i = 0; is_found && i < e->target_count; i++)
+        e->targets[i].kind = are_truths ? MW_TARGET_LABELS : MW_TARGET_VALUE;
+    if (e->targets[0].kind == MW_TARGET_LABELS && e->targets[0].scale != MW_TARGET_STANDARD && is_found)
+        return mw__fail(c->err, MW_ERROR_ARGUMENT, "table: the targets are labels, and these have no scale");
+    return MW_OK;
+}
+
+static mw_status find_targets(const choosing *c, mw_table_encoder *e)
+{
+    for (size_t i = 0; i < e->target_count; i++) {
+        const char *name = i == 0 ? c->options->target : c->options->more_targets[i - 1];
+        mw__encoder_target *t = &e->targets[i];
+        if (name == NULL || !mw__records_find(c->rows, name, &t->place))
+            return mw__records_no_field(c->rows, name != NULL ? name : "", c->err);
+        for (size_t k = 0; k < i; k++)
+            if (e->targets[k].place == t->place)
+                return mw__fail(c->err, MW_ERROR_ARGUMENT, "table: the target \"%.100s\" is said twice", name);
+        t->name = mw__arena_keep(&e->arena, name, c->err);
+        t->kind = c->options->target_kind;
+        t->scale = c->options->target_scale;
+        if (t->name == NULL)
+            return MW_ERROR_MEMORY;
+    }
     return MW_OK;
 }
 
 static mw_status choose_all(const choosing *c, mw_table_encoder *e, const mw__encoder_observed *observed)
 {
     size_t used = 0;
-    if (!mw__records_find(c->rows, c->options->target, &e->target.place))
-        return mw__records_no_field(c->rows, c->options->target, c->err);
-    MW_TRY(choose_target(c, e, &observed[e->target.place]));
-    MW_TRY(check_settings(c));
+    MW_TRY(find_targets(c, e));
+    MW_TRY(e->target_count > 1 || c->options->target_kind == MW_TARGET_LABELS
+               ? choose_several(c, e, observed)
+               : choose_target(c, e, &observed[e->targets[0].place]));
+    MW_TRY(check_settings(c, e));
     for (size_t i = 0, k = 0; i < c->rows->count; i++) {
-        if (i == e->target.place && !c->keeps_target)
+        if (!c->keeps_target && is_target(e, i))
             continue;
         mw__encoder_field *f = &e->fields[k++];
         f->name = mw__arena_keep(&e->arena, c->rows->names[i], c->err);
@@ -279,17 +324,16 @@ mw_table_encoder *mw__encoder_choose(const mw_table_fit_options *options, const 
                         .row_count = row_count,
                         .keeps_target = mw__encoder_target_is_input(&window),
                         .err = err};
-    mw_table_encoder *e = mw__encoder_make(rows->source.allocator, rows->count - !c.keeps_target, err);
-    if (e == NULL)
-        return NULL;
-    if (take_window(&c, e, &window) != MW_OK) {
-        mw__encoder_free(e);
+    const size_t targets = 1 + options->more_target_count, fewer = c.keeps_target ? 0 : targets;
+    if (fewer > rows->count) {
+        mw__fail(err, MW_ERROR_ARGUMENT, "\"%.300s\" has %zu fields, and %zu targets are said", rows->source.path,
+                 rows->count, targets);
         return NULL;
     }
-    e->target.name = mw__arena_keep(&e->arena, options->target, err);
-    e->target.kind = options->target_kind;
-    e->target.scale = options->target_scale;
-    if (e->target.name != NULL && choose_all(&c, e, observed) == MW_OK)
+    mw_table_encoder *e = mw__encoder_make(rows->source.allocator, rows->count - fewer, targets, err);
+    if (e == NULL)
+        return NULL;
+    if (take_window(&c, e, &window) == MW_OK && choose_all(&c, e, observed) == MW_OK)
         return e;
     mw__encoder_free(e);
     return NULL;

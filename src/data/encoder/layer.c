@@ -211,6 +211,32 @@ mw_tensor *mw_table_encoder_layer(const mw_table_encoder *encoder, mw_tensor *x,
     return out != NULL ? out : x;
 }
 
+/* mean + deviation y of several targets along the last axis, again and again. */
+static mw_tensor *unscale_several(const mw_table_encoder *e, mw_tensor *y, mw_error *err)
+{
+    const mw_shape shape = mw_tensor_shape(y);
+    const size_t count = shape.rank > 0 ? (size_t)shape.dim[shape.rank - 1] : 0;
+    if (count == 0 || count % e->target_count != 0) {
+        mw__fail(err, MW_ERROR_SHAPE,
+                 "mw_table_encoder_unscale: y has %zu numbers along its last axis, and there are %zu "
+                 "targets",
+                 count, e->target_count);
+        return NULL;
+    }
+    float *numbers = mw__alloc(e->allocator, 2 * count, sizeof *numbers, err);
+    if (numbers == NULL)
+        return NULL;
+    for (size_t i = 0; i < count; i++) {
+        const mw__encoder_scale *scale = &e->targets[i % e->target_count].value;
+        numbers[i] = (float)scale->mean;
+        numbers[count + i] = scale->deviation > 0 ? (float)scale->deviation : 1.0f;
+    }
+    mw_tensor *value =
+        mw_add(mw_mul(y, constant_row(y, (int64_t)count, numbers + count)), constant_row(y, (int64_t)count, numbers));
+    mw__free(e->allocator, numbers);
+    return e->targets[0].scale == MW_TARGET_LOGARITHM ? mw_exp(value) : value;
+}
+
 mw_tensor *mw_table_encoder_unscale(const mw_table_encoder *encoder, mw_tensor *y)
 {
     MW__FLOAT_SCOPE;
@@ -222,8 +248,14 @@ mw_tensor *mw_table_encoder_unscale(const mw_table_encoder *encoder, mw_tensor *
         return y;
     }
     const mw_encoded_target t = mw_table_encoder_target(encoder);
-    if (t.kind == MW_TARGET_CLASS)
+    if (t.kind != MW_TARGET_VALUE)
         return y;
+    if (encoder->target_count > 1) {
+        mw_tensor *several = unscale_several(encoder, y, &err);
+        if (several == NULL)
+            mw__graph_fail(mw_tensor_graph(y), err.status, "%s", err.message);
+        return several != NULL ? several : y;
+    }
     mw_tensor *value = mw_add_scalar(mw_mul_scalar(y, t.deviation), t.mean);
     return t.logarithm ? mw_exp(value) : value;
 }

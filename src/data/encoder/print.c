@@ -100,7 +100,9 @@ static void say_field(const mw__encoder_field *f, char *out, size_t size)
 
 static void say_target(const mw__encoder_target *t, char *out, size_t size)
 {
-    if (t->kind == MW_TARGET_CLASS)
+    if (t->kind == MW_TARGET_LABELS)
+        mw__printable_printf(out, size, "the target, true or no");
+    else if (t->kind == MW_TARGET_CLASS)
         mw__printable_printf(out, size, "the target, %zu classes", t->classes.count);
     else if (t->scale == MW_TARGET_AS_IT_IS)
         mw__printable_printf(out, size, "the target, as it is");
@@ -138,7 +140,10 @@ char *mw_table_encoder_print(const mw_table_encoder *encoder, mw_error *err)
     }
     if (encoder->window.length > 0)
         say_window(&encoder->window, what, sizeof what, &text);
-    say_target(&encoder->target, what, sizeof what);
-    put_line(&text, encoder->target.name, encoder->target.kind == MW_TARGET_CLASS ? "class" : "value", what);
+    for (size_t i = 0; i < encoder->target_count; i++) {
+        static const char *const kinds[] = {"found", "class", "value", "label"};
+        say_target(&encoder->targets[i], what, sizeof what);
+        put_line(&text, encoder->targets[i].name, kinds[encoder->targets[i].kind], what);
+    }
     return mw__text_take(&text, err);
 }

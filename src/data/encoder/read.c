@@ -1,6 +1,7 @@
 /* An encoder from its JSON, which may be anybody's: every number is checked before an encoder is made of it.
  *
- *     text    ::= {"version": 1, "target": {members}, "window": {members}, "fields": [{members}, ..]}
+ *     text    ::= {"version": 1, "target": {members}, "more_targets": [{members}, ..], "window": {members},
+ *                  "fields": [{members}, ..]}
  *     member  ::= as mw__encoder_field_members, mw__encoder_target_members and mw__encoder_window_members have it */
 #include "base/memory/live.h"
 #include "base/number/float_mode.h"
@@ -14,8 +15,8 @@
 
 typedef struct reading {
     mw_table_encoder *encoder; /* NULL: fields are counted */
-    size_t fields;
-    bool in_target, in_window, in_fields, has_version;
+    size_t fields, targets;    /* targets: but the first */
+    bool in_target, in_targets, in_window, in_fields, has_version;
     const mw__encoder_member *member; /* whose value comes next */
 } reading;
 
@@ -35,16 +36,17 @@ static const mw__encoder_member *find_member(const mw__encoder_member *members, 
 
 static const mw__encoder_member *members_of(const reading *r)
 {
-    return r->in_target   ? mw__encoder_target_members
-           : r->in_window ? mw__encoder_window_members
-                          : mw__encoder_field_members;
+    return r->in_target || r->in_targets ? mw__encoder_target_members
+           : r->in_window                ? mw__encoder_window_members
+                                         : mw__encoder_field_members;
 }
 
 static void *value_of(const reading *r)
 {
-    char *object = r->in_target   ? (char *)&r->encoder->target
-                   : r->in_window ? (char *)&r->encoder->window
-                                  : (char *)&r->encoder->fields[r->fields - 1];
+    char *object = r->in_target    ? (char *)&r->encoder->targets[0]
+                   : r->in_targets ? (char *)&r->encoder->targets[r->targets]
+                   : r->in_window  ? (char *)&r->encoder->window
+                                   : (char *)&r->encoder->fields[r->fields - 1];
     return object + r->member->offset;
 }
 
@@ -120,10 +122,11 @@ static mw_status take_value(reading *r, const mw__json_item *item, mw_error *err
 static mw_status take_top_key(reading *r, const mw__json_item *item, mw_error *err)
 {
     r->in_target = strcmp(item->text, "target") == 0;
+    r->in_targets = strcmp(item->text, "more_targets") == 0;
     r->in_window = strcmp(item->text, "window") == 0;
     r->in_fields = strcmp(item->text, "fields") == 0;
     r->has_version = r->has_version || strcmp(item->text, "version") == 0;
-    return r->in_target || r->in_window || r->in_fields || strcmp(item->text, "version") == 0
+    return r->in_target || r->in_targets || r->in_window || r->in_fields || strcmp(item->text, "version") == 0
                ? MW_OK
                : refuse_item(item, "a key that an encoder has not", err);
 }
@@ -134,10 +137,10 @@ static mw_status take_top_value(const reading *r, const mw__json_item *item, mw_
         return item->event == MW__JSON_BEGIN_OBJECT || item->event == MW__JSON_END_OBJECT
                    ? MW_OK
                    : refuse_item(item, "the target, or the window, is no object", err);
-    if (r->in_fields)
+    if (r->in_fields || r->in_targets)
         return item->event == MW__JSON_BEGIN_ARRAY || item->event == MW__JSON_END_ARRAY
                    ? MW_OK
-                   : refuse_item(item, "the fields are no list", err);
+                   : refuse_item(item, "the fields, or more targets, are no list", err);
     return item->event == MW__JSON_NUMBER && item->number == MW__ENCODER_VERSION
                ? MW_OK
                : refuse_item(item, "a version that this library does not read", err);
@@ -147,24 +150,29 @@ static mw_status take_field_begin(reading *r, const mw__json_item *item, mw_erro
 {
     if (item->event != MW__JSON_BEGIN_OBJECT && item->event != MW__JSON_END_OBJECT)
         return refuse_item(item, "a field that is no object", err);
-    r->fields += item->event == MW__JSON_BEGIN_OBJECT;
+    const bool begins = item->event == MW__JSON_BEGIN_OBJECT;
+    r->fields += r->in_fields && begins;
+    r->targets += r->in_targets && begins;
     r->member = NULL;
+    if (r->targets >= MW__ENCODER_TARGETS_MAX)
+        return refuse_item(item, "more than 4096 targets", err);
     return r->fields <= MW__RECORDS_CELLS_MAX ? MW_OK : refuse_item(item, "more than 65536 fields", err);
 }
 
 static mw_status take_item(void *user, const mw__json_item *item, mw_error *err)
 {
     reading *r = user;
-    const int inside = r->in_fields ? 3 : 2; /* where members stand */
+    const bool is_list = r->in_fields || r->in_targets;
+    const int inside = is_list ? 3 : 2; /* where members stand */
     if (item->depth == 0)
         return item->event == MW__JSON_BEGIN_OBJECT || item->event == MW__JSON_END_OBJECT
                    ? MW_OK
                    : refuse_item(item, "it is no object", err);
     if (item->depth == 1)
         return item->event == MW__JSON_KEY ? take_top_key(r, item, err) : take_top_value(r, item, err);
-    if (r->in_fields && item->depth == 2)
+    if (is_list && item->depth == 2)
         return take_field_begin(r, item, err);
-    if (r->encoder == NULL || (!r->in_fields && !r->in_target && !r->in_window))
+    if (r->encoder == NULL || (!is_list && !r->in_target && !r->in_window))
         return MW_OK;
     if (item->event == MW__JSON_KEY) {
         r->member = item->depth == inside ? find_member(members_of(r), item->text) : NULL;
@@ -205,14 +213,31 @@ static mw_status check_field(const mw__encoder_field *f, mw_error *err)
                                     f->name != NULL ? f->name : "", wrong);
 }
 
+static mw_status check_target(const mw_table_encoder *e, const mw__encoder_target *t, mw_error *err)
+{
+    const bool is_good = t->name != NULL && t->name[0] != '\0' && is_scale(&t->value) && t->kind != MW_TARGET_FOUND &&
+                         (t->kind == MW_TARGET_CLASS) == (t->classes.count > 0) && t->kind == e->targets[0].kind &&
+                         t->scale == e->targets[0].scale && (t->kind != MW_TARGET_CLASS || e->target_count == 1);
+    return is_good ? MW_OK
+                   : mw__fail(err, MW_ERROR_FORMAT,
+                              "table encoder: no target with a name, and classes or a scale, as the others have it");
+}
+
+static bool is_target(const mw_table_encoder *e, const char *name)
+{
+    for (size_t i = 0; i < e->target_count; i++)
+        if (strcmp(e->targets[i].name, name) == 0)
+            return true;
+    return false;
+}
+
 static mw_status check_encoder(const mw_table_encoder *e, mw_error *err)
 {
     mw__map names;
     mw_status status = MW_OK;
-    const mw__encoder_target *t = &e->target;
-    if (t->name == NULL || t->name[0] == '\0' || !is_scale(&t->value) || t->kind == MW_TARGET_FOUND ||
-        (t->kind == MW_TARGET_CLASS) != (t->classes.count > 0))
-        return mw__fail(err, MW_ERROR_FORMAT, "table encoder: no target with a name, and classes or a scale");
+    const mw__encoder_target *t = &e->targets[0];
+    for (size_t i = 0; i < e->target_count; i++)
+        MW_TRY(check_target(e, &e->targets[i], err));
     const char *fault = e->window.length != 0 ? mw__encoder_window_fault(&e->window, t->kind == MW_TARGET_CLASS) : "";
     if (fault[0] != '\0')
         return mw__fail(err, MW_ERROR_FORMAT, "table encoder: windows have %s", fault);
@@ -220,8 +245,8 @@ static mw_status check_encoder(const mw_table_encoder *e, mw_error *err)
     mw__map_init(&names, e->allocator);
     for (size_t i = 0; i < e->field_count && status == MW_OK; i++) {
         status = check_field(&e->fields[i], err);
-        if (status == MW_OK && (mw__map_get(&names, e->fields[i].name) != NULL ||
-                                (!keeps_target && strcmp(e->fields[i].name, t->name) == 0)))
+        if (status == MW_OK &&
+            (mw__map_get(&names, e->fields[i].name) != NULL || (!keeps_target && is_target(e, e->fields[i].name))))
             status = mw__fail(err, MW_ERROR_FORMAT, "table encoder: two fields \"%.100s\"", e->fields[i].name);
         if (status == MW_OK)
             status = mw__map_set(&names, e->fields[i].name, &names, err);
@@ -263,7 +288,7 @@ mw_table_encoder *mw_table_encoder_read(const char *text, mw_error *err)
     }
     if (read_all(text, &counted, reason) != MW_OK)
         return NULL;
-    mw_table_encoder *e = mw__encoder_make(mw__allocator_default(), counted.fields, reason);
+    mw_table_encoder *e = mw__encoder_make(mw__allocator_default(), counted.fields, 1 + counted.targets, reason);
     if (e == NULL || fill_encoder(e, text, reason) == MW_OK)
         return e;
     mw__encoder_free(e);

@@ -19,7 +19,7 @@ typedef struct streaming {
     size_t id;              /* a field; SIZE_MAX = none */
     float *x;               /* [count, columns] */
     int64_t *classes;       /* [count] */
-    double *values;         /* [count] */
+    double *values;         /* [count, targets] */
     size_t *ends;           /* [count] of each id in `texts`, behind its NUL */
     const char **ids;       /* [count] */
     size_t x_capacity, class_capacity, value_capacity, end_capacity, id_capacity;
@@ -56,13 +56,16 @@ static mw_status bind_fields(streaming *s, const mw_table_encoder *encoder)
 {
     s->bound = *encoder;
     s->bound.fields = mw__alloc(s->allocator, encoder->field_count, sizeof *s->bound.fields, s->err);
-    if (s->bound.fields == NULL)
+    s->bound.targets = mw__alloc(s->allocator, encoder->target_count, sizeof *s->bound.targets, s->err);
+    if (s->bound.fields == NULL || s->bound.targets == NULL)
         return MW_ERROR_MEMORY;
     memcpy(s->bound.fields, encoder->fields, encoder->field_count * sizeof *s->bound.fields);
-    MW_TRY(mw__encoder_bind(&s->bound, &s->rows, s->err));
-    if (s->options->with_target && s->bound.target.place == SIZE_MAX)
-        return mw__fail(s->err, MW_ERROR_FORMAT, "\"%.300s\" has no field \"%.100s\" among its %zu",
-                        s->rows.source.path, s->bound.target.name, s->rows.count);
+    memcpy(s->bound.targets, encoder->targets, encoder->target_count * sizeof *s->bound.targets);
+    MW_TRY(mw__encoder_bind(&s->bound, &s->rows, s->options->with_target, s->err));
+    for (size_t i = 0, place; s->options->with_target && i < s->bound.target_count; i++)
+        if (!mw__records_find(&s->rows, s->bound.targets[i].name, &place))
+            return mw__fail(s->err, MW_ERROR_FORMAT, "\"%.300s\" has no field \"%.100s\" among its %zu",
+                            s->rows.source.path, s->bound.targets[i].name, s->rows.count);
     return MW_OK;
 }
 
@@ -87,12 +90,15 @@ static mw_status find_id(streaming *s)
 
 static mw_status take_target(streaming *s, size_t row)
 {
-    if (s->bound.target.kind == MW_TARGET_CLASS) {
+    const size_t count = s->bound.target_count;
+    if (s->bound.targets[0].kind == MW_TARGET_CLASS) {
         MW_TRY(mw__grow(s->allocator, &s->classes, &s->class_capacity, row + 1, sizeof *s->classes, s->err));
         return mw__encoder_encode_class(&s->bound, &s->rows, &s->classes[row], s->err);
     }
-    MW_TRY(mw__grow(s->allocator, &s->values, &s->value_capacity, row + 1, sizeof *s->values, s->err));
-    return mw__encoder_target_number(&s->bound, &s->rows, &s->values[row], s->err);
+    MW_TRY(mw__grow(s->allocator, &s->values, &s->value_capacity, (row + 1) * count, sizeof *s->values, s->err));
+    for (size_t i = 0; i < count; i++)
+        MW_TRY(mw__encoder_target_number(&s->bound.targets[i], &s->rows, &s->values[row * count + i], s->err));
+    return MW_OK;
 }
 
 /* A NUL ends the text of a cell. */
@@ -143,7 +149,7 @@ static double progress_of(const mw__records_source *source)
 static mw_status hand_out(streaming *s, size_t count)
 {
     MW_TRY(place_ids(s, count));
-    const bool is_class = s->bound.target.kind == MW_TARGET_CLASS, with_target = s->options->with_target;
+    const bool is_class = s->bound.targets[0].kind == MW_TARGET_CLASS, with_target = s->options->with_target;
     const mw_table_rows rows = {.count = (int64_t)count,
                                 .x = s->x,
                                 .classes = with_target && is_class ? s->classes : NULL,
@@ -182,6 +188,7 @@ static void free_arrays(streaming *s)
     mw__free(s->allocator, s->values);
     mw__free(s->allocator, s->ends);
     mw__free(s->allocator, s->ids);
+    mw__free(s->allocator, s->bound.targets);
     mw__free(s->allocator, s->bound.fields);
     mw__text_deinit(&s->texts);
     mw__records_close(&s->rows);

@@ -87,17 +87,17 @@ static int64_t rows_of(const mw__encoder_window *w, bool has_target)
 static mw_dataset *derive_windows(const mw_table_encoder *e, const mw_dataset *rows, int64_t count, mw_error *err)
 {
     const mw__encoder_window *w = &e->window;
-    const bool is_class = e->target.kind == MW_TARGET_CLASS;
+    const bool is_class = e->targets[0].kind == MW_TARGET_CLASS;
     mw_column columns[2] = {rows->columns[0], rows->column_count > 1 ? rows->columns[1] : rows->columns[0]};
     columns[0].shape = MW_SHAPE(w->length, e->columns);
     columns[0].data = columns[1].data = NULL;
     if (!is_class && w->horizon > 0)
-        columns[1].shape = MW_SHAPE(w->horizon);
+        columns[1].shape = e->target_count > 1 ? MW_SHAPE(w->horizon, (int64_t)e->target_count) : MW_SHAPE(w->horizon);
     mw_dataset *set = mw__dataset_derive(&rows, 1, columns, rows->column_count, count, (size_t)count, err);
     if (set == NULL)
         return NULL;
     set->make = make_window;
-    const mw__class_list lists[] = {{0}, {e->target.classes.names, e->target.classes.count}};
+    const mw__class_list lists[] = {{0}, {e->targets[0].classes.names, e->targets[0].classes.count}};
     if (!is_class || rows->column_count < 2 || mw__dataset_keep_classes(set, lists, err) == MW_OK)
         return set;
     mw_dataset_destroy(set);

@@ -125,6 +125,21 @@ static bool take_task(answer *a, const char *said)
     return false;
 }
 
+/* Several targets of a table name the numbers, if nothing else does. */
+static void name_by_targets(answer *a, const mw_table_encoder *encoder)
+{
+    mw_encoded_target target;
+    if (a->names.count > 0 || a->width < 2 || !mw_table_encoder_target_at(encoder, (size_t)a->width - 1, &target))
+        return;
+    a->names.names = calloc((size_t)a->width, sizeof *a->names.names);
+    for (size_t i = 0; a->names.names != NULL && i < (size_t)a->width; i++) {
+        mw_table_encoder_target_at(encoder, i, &target);
+        if ((a->names.names[i] = strdup(target.name)) == NULL)
+            return;
+        a->names.count++;
+    }
+}
+
 /* By the table that it learned, or by the names that its numbers have. */
 static bool guess_task(answer *a, const mw_model *model, const char *path, mw_error *err)
 {
@@ -135,8 +150,11 @@ static bool guess_task(answer *a, const mw_model *model, const char *path, mw_er
     mw_table_encoder *encoder = table != NULL ? mw_table_encoder_read(table, err) : NULL;
     if (encoder != NULL) {
         const mw_encoded_target target = mw_table_encoder_target(encoder);
-        a->task = target.kind == MW_TARGET_CLASS ? ANSWER_CLASSES : ANSWER_VALUES;
+        a->task = target.kind == MW_TARGET_CLASS    ? ANSWER_CLASSES
+                  : target.kind == MW_TARGET_LABELS ? ANSWER_LABELS
+                                                    : ANSWER_VALUES;
         a->target = a->target == NULL ? strdup(target.name) : a->target;
+        name_by_targets(a, encoder);
     }
     mw_table_encoder_destroy(encoder);
     free(table);

@@ -268,11 +268,15 @@ static bool take_class(raw_data *d, const mw_feed *feed, int64_t i, mw_error *er
 }
 
 /* Of a target that an encoder has scaled. */
-static double in_unit(const raw_data *d, double value)
+static double in_unit(const raw_data *d, int64_t place, double value)
 {
+    mw_encoded_target target;
+    size_t targets = 0;
     if (!d->is_scaled)
         return value;
-    const mw_encoded_target target = mw_table_encoder_target(d->encoder);
+    while (mw_table_encoder_target_at(d->encoder, targets, &target))
+        targets++;
+    mw_table_encoder_target_at(d->encoder, (size_t)place % targets, &target);
     value = target.mean + target.deviation * value;
     return target.logarithm ? exp(value) : value;
 }
@@ -285,7 +289,7 @@ static bool take_truth(raw_data *d, const mw_feed *feed, raw_piece *out, mw_erro
         return false;
     for (int64_t i = 0; i < count; i++) {
         if (a->task != ANSWER_CLASSES)
-            d->truth_values[i] = (float)in_unit(d, number_at(feed, (size_t)i));
+            d->truth_values[i] = (float)in_unit(d, i, number_at(feed, (size_t)i));
         else if (!take_class(d, feed, i, err))
             return false;
     }

@@ -75,10 +75,27 @@ static bool name_classes(raw_data *d, mw_error *err)
     return d->classes.count == classes.count ? raw_pair_classes(d, err) : raw_fail_memory(err);
 }
 
+/* Values and labels are as many as the model gives numbers of an example. */
+static bool check_targets(const raw_data *d, mw_error *err)
+{
+    mw_encoded_target target;
+    const answer *a = d->request.answer;
+    const mw_table_window window = mw_table_encoder_window(d->encoder);
+    int64_t count = 0;
+    while (mw_table_encoder_target_at(d->encoder, (size_t)count, &target))
+        count++;
+    count *= window.length > 0 && window.horizon > 0 ? window.horizon : 1;
+    return !d->request.with_truth || a->task == ANSWER_CLASSES || count == a->width ||
+           raw_fail(err, MW_ERROR_FORMAT,
+                    "%.200s: \"%s\" has %lld targets, and the model gives %lld numbers of an example: the metadata is "
+                    "that of another model",
+                    d->request.model_path, DATA_TABLE_KEY, (long long)count, (long long)a->width);
+}
+
 bool raw_table_open_encoded(raw_data *d, mw_error *err)
 {
     d->numbering = 1;
-    return check_settings(d, err) && read_encoder(d, err) && name_classes(d, err);
+    return check_settings(d, err) && read_encoder(d, err) && check_targets(d, err) && name_classes(d, err);
 }
 
 /* ---- windows of rows ---- */
@@ -114,12 +131,11 @@ static bool take_truth(raw_data *d, const mw_table_rows *rows, raw_piece *out, m
 {
     if (!raw_reserve_truth(d, rows->count, err))
         return false;
-    for (int64_t i = 0; i < rows->count; i++) {
-        if (rows->classes != NULL)
-            d->truth_classes[i] = (int32_t)raw_find_class(d, rows->classes[i], err);
-        else
-            d->truth_values[i] = (float)rows->values[i];
-    }
+    for (int64_t i = 0; rows->classes != NULL && i < rows->count; i++)
+        d->truth_classes[i] = (int32_t)raw_find_class(d, rows->classes[i], err);
+    const int64_t values = rows->values != NULL ? rows->count * d->request.answer->width : 0;
+    for (int64_t i = 0; i < values; i++)
+        d->truth_values[i] = (float)rows->values[i];
     out->classes = rows->classes != NULL ? d->truth_classes : NULL;
     out->values = rows->values != NULL ? d->truth_values : NULL;
     return err->status == MW_OK;

@@ -169,6 +169,33 @@ static void take_split(config *c, const config_node *settings, const data_table_
         out->seed = (uint64_t)field_integer(c, settings, "data.split_seed", 1);
 }
 
+/* A name, or a list of them: several are values, or labels that are true or no each. */
+static void take_targets(config *c, const config_node *settings, const data_table_request *r, mw_table_fit_options *out,
+                         const char **more)
+{
+    const config_node *node = config_get(settings, "target");
+    out->target_kind = r->target;
+    if (node == NULL || node->kind != CONFIG_ARRAY) {
+        out->target = field_text(c, settings, "data.target", NULL);
+        return;
+    }
+    for (const config_node *name = node->first; name != NULL; name = name->next) {
+        if (name->kind != CONFIG_STRING || name->text[0] == '\0')
+            config_fail(c, name, "\"target\" is the name of a field, or a list of such");
+        else if (out->target == NULL)
+            out->target = name->text;
+        else
+            more[out->more_target_count++] = name->text;
+    }
+    if (out->target == NULL)
+        config_fail(c, node, "\"target\" is the name of a field, or a list of such");
+    if (out->more_target_count > 0 && r->target == MW_TARGET_CLASS)
+        config_fail(c, node, "several targets are values or labels: \"loss\" mse or binary_cross_entropy");
+    out->more_targets = out->more_target_count > 0 ? more : NULL;
+    if (out->more_target_count > 0 && r->as_it_is)
+        out->target_kind = MW_TARGET_LABELS;
+}
+
 mw_table_encoder *data_table_fit(config *c, const config_node *settings, const data_table_request *request,
                                  mw_dataset **out_training, mw_dataset **out_validation)
 {
@@ -176,8 +203,9 @@ mw_table_encoder *data_table_fit(config *c, const config_node *settings, const d
     mw_table_fit_options options = mw_table_fit_defaults(request->path, NULL);
     listing said = {.list = calloc(config_count(inputs) + config_count(fields) + 1, sizeof *said.list)};
     *out_training = *out_validation = NULL;
-    options.target = field_text(c, settings, "data.target", NULL);
-    options.target_kind = request->target;
+    const char **more = calloc(config_count(config_get(settings, "target")) + 1, sizeof *more);
+    if (more != NULL)
+        take_targets(c, settings, request, &options, more);
     if (request->as_it_is)
         options.target_scale = MW_TARGET_AS_IT_IS;
     else if (request->target != MW_TARGET_CLASS)
@@ -186,7 +214,7 @@ mw_table_encoder *data_table_fit(config *c, const config_node *settings, const d
     take_split(c, settings, request, &options);
     options.only_fields = inputs != NULL;
     mw_table_encoder *encoder = NULL;
-    if (said.list == NULL)
+    if (said.list == NULL || more == NULL)
         c->err->status = MW_ERROR_MEMORY;
     else if (data_table_form(c, settings, request->path, &options.form) && list_inputs(c, &said, inputs) &&
              list_fields(c, &said, fields)) {
@@ -194,6 +222,7 @@ mw_table_encoder *data_table_fit(config *c, const config_node *settings, const d
         options.field_count = said.count;
         encoder = mw_table_encoder_fit(&options, out_training, out_validation, c->err);
     }
+    free(more);
     free(said.list);
     return encoder;
 }

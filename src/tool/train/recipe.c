@@ -95,12 +95,15 @@ static recipe_loss choose_loss(training *t)
 /* The loss follows the target of the table. */
 static bool take_target(training *t)
 {
-    const bool is_value = mw_table_encoder_target(t->data.encoder).kind == MW_TARGET_VALUE;
-    if (is_value != (t->loss_kind != RECIPE_CROSS_ENTROPY) && is_loss_said(t))
+    static const char *const targets[] = {"", "classes", "values", "labels"};
+    static const recipe_loss usual[] = {RECIPE_CROSS_ENTROPY, RECIPE_CROSS_ENTROPY, RECIPE_MSE,
+                                        RECIPE_BINARY_CROSS_ENTROPY};
+    const mw_target_kind kind = mw_table_encoder_target(t->data.encoder).kind;
+    const bool fits = kind == MW_TARGET_VALUE ? t->loss_kind != RECIPE_CROSS_ENTROPY : t->loss_kind == usual[kind];
+    if (!fits && is_loss_said(t))
         return training_fail(t, MW_ERROR_ARGUMENT, "the loss is %s, and the model was trained for %s",
-                             training_losses[t->loss_kind], is_value ? "values" : "classes");
-    if (is_value && t->loss_kind == RECIPE_CROSS_ENTROPY)
-        t->loss_kind = RECIPE_MSE;
+                             training_losses[t->loss_kind], targets[kind]);
+    t->loss_kind = fits ? t->loss_kind : usual[kind];
     return true;
 }
 

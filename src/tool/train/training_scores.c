@@ -59,8 +59,9 @@ typedef struct scoring {
     mw_error *err; /* a figure that cannot be found ends no training */
     mw_scores *scores;
     int64_t batch, width;
-    float *out, *targets; /* [batch, width] */
-    int32_t *labels;      /* [batch, width], or [batch] of classes */
+    size_t targets_of_each; /* fields that are predicted, of a table */
+    float *out, *targets;   /* [batch, width] */
+    int32_t *labels;        /* [batch, width], or [batch] of classes */
 } scoring;
 
 static const mw_feed *find_labels(const scoring *s, const mw_batch *batch)
@@ -102,7 +103,9 @@ static float target_at(const scoring *s, const mw_feed *feed, size_t i)
                  value = number_at(feed, i) * scale + (double)feed->offset;
     if (s->t->scaled == NULL || s->t->data.encoder == NULL)
         return (float)value;
-    const mw_encoded_target target = mw_table_encoder_target(s->t->data.encoder);
+    mw_encoded_target target;
+    if (!mw_table_encoder_target_at(s->t->data.encoder, i % s->targets_of_each, &target))
+        return (float)value;
     const double back = target.mean + target.deviation * value;
     return (float)(target.logarithm ? exp(back) : back);
 }
@@ -169,6 +172,9 @@ mw_scores *training_scores_find(training *t, const mw_dataset *data)
     if (t->text != NULL || s.width < 1 || shape.dim[0] != t->batch || (task_of(t) == MW_SCORE_CLASSES && s.width < 2))
         return NULL;
     const size_t count = (size_t)(s.batch * s.width);
+    mw_encoded_target target;
+    while (mw_table_encoder_target_at(t->data.encoder, s.targets_of_each, &target))
+        s.targets_of_each++;
     s.out = calloc(count, sizeof *s.out);
     s.targets = calloc(count, sizeof *s.targets);
     s.labels = calloc(count, sizeof *s.labels);

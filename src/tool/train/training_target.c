@@ -90,13 +90,33 @@ mw_tensor *training_in_unit(const training *t, mw_tensor *values)
     return mw_reshape(rows, mw_tensor_shape(values));
 }
 
+/* Of several targets, one beside the other along the last axis. */
+static mw_tensor *scale_several(const training *t, mw_tensor *out)
+{
+    float numbers[2][COLUMNS_MAX];
+    mw_encoded_target target;
+    size_t count = 0;
+    for (; count < COLUMNS_MAX && mw_table_encoder_target_at(t->data.encoder, count, &target); count++) {
+        numbers[0][count] = (float)target.mean;
+        numbers[1][count] = (float)(1 / target.deviation);
+    }
+    const mw_shape shape = mw_tensor_shape(out), row = MW_SHAPE(1, (int64_t)count);
+    mw_tensor *rows = mw_reshape(out, MW_SHAPE(mw_shape_count(shape) / (int64_t)count, (int64_t)count));
+    rows = mw_mul(mw_sub(rows, mw_constant(t->graph, MW_F32, row, numbers[0])),
+                  mw_constant(t->graph, MW_F32, row, numbers[1]));
+    return mw_reshape(rows, shape);
+}
+
 mw_tensor *training_scale_again(const training *t, mw_tensor *out)
 {
-    const mw_encoded_target target = mw_table_encoder_target(t->data.encoder);
+    mw_encoded_target target, second;
+    mw_table_encoder_target_at(t->data.encoder, 0, &target);
     if (mw_tensor_dtype(out) == MW_F16)
         out = mw_cast(out, MW_F32);
     if (target.logarithm)
         out = mw_log(mw_maximum(out, mw_scalar(t->graph, MW_F32, 1e-30)), 0.0f);
+    if (mw_table_encoder_target_at(t->data.encoder, 1, &second))
+        return scale_several(t, out);
     return mw_mul_scalar(mw_add_scalar(out, -target.mean), 1 / target.deviation);
 }
 
