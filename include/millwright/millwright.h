@@ -68,6 +68,7 @@
 #include <millwright/tensors.h>
 #include <millwright/trainer.h>
 #include <millwright/trainer_options.h>
+#include <millwright/trainer_rates.h>
 #include <millwright/tune.h>
 #include <millwright/types.h>
 #include <millwright/watch.h>

@@ -10,6 +10,7 @@
 
 #include <millwright/optimizer.h>
 #include <millwright/program.h>
+#include <millwright/trainer_rates.h>
 #include <millwright/watch.h>
 
 #ifdef __cplusplus
@@ -54,21 +55,6 @@ MW_API mw_parameter_group mw_parameter_group_frozen(const char *pattern);
  *  it. A frozen group has no other numbers than its switches: mw_trainer_create refuses it with others.
  *  return  true if it was taken; false for NULL, too */
 MW_API bool mw_parameter_group_set(mw_parameter_group *group, mw_parameter_group_number number, double value);
-
-/** A factor of the learning rate for what a pattern matches. */
-typedef struct mw_rate_factor {
-    const char *pattern; /* of parameters' names; if it matches none, of names of layers */
-    float factor;        /* > 0 */
-} mw_rate_factor;
-
-/** Each parameter's learning rate is multiplied by decay^(depth - 1) and by a factor, beside its group's. */
-typedef struct mw_trainer_rates {
-    float decay; /* in (0, 1], 0 = 1; depth as mw_graph_weights finds it.  source  Howard and Ruder 2018 */
-    const mw_rate_factor *factors; /* the first that matches a parameter counts; each must take one at least */
-    size_t factor_count;
-    const mw_graph *source; /* the loss's graph was made from it by mw_graph_trainable or mw_graph_lora: patterns mean
-                             * its layers (mw_weight.layer), too. NULL = parameters alone */
-} mw_trainer_rates;
 
 /** The most graphs for inputs of other sizes. */
 #define MW_VARIANTS_MAX 32

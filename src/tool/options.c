@@ -69,6 +69,9 @@ void tool_each_given_text(void (*visit)(void *user, const char *text), void *use
     for (size_t i = 0; i < all.count; i++) {
         if (all.given[i] && all.rows[i]->kind == TOOL_TEXT)
             visit(user, *(const char **)all.rows[i]->value);
+        const char **list = all.given[i] && all.rows[i]->kind == TOOL_LIST ? *(const char ***)all.rows[i]->value : NULL;
+        for (; list != NULL && *list != NULL; list++)
+            visit(user, *list);
     }
 }
 

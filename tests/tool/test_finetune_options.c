@@ -152,9 +152,10 @@ enum { FORMS = sizeof forms / sizeof *forms };
 /* Values of options that are not numbers; a number is 2, and a choice the first of its row. */
 static const struct {
     const char *option, *value;
-} values[] = {{"--text", "other.txt"}, {"--data", "points.csv"},   {"--cache", "o/kept"},
-              {"--prompt", "abc"},     {"--out", "o/other"},       {"--run", "o/again"},
-              {"--lr", "0.01"},        {"--memory-limit", "1000"}, {"--device", "ane"}};
+} values[] = {{"--text", "other.txt"}, {"--data", "points.csv"}, {"--cache", "o/kept"},   {"--prompt", "abc"},
+              {"--out", "o/other"},    {"--run", "o/again"},     {"--lr", "0.01"},        {"--memory-limit", "1000"},
+              {"--device", "ane"},     {"--last", "1"},          {"--rate", "*weight=3"}, {"--rate-decay", "0.5"},
+              {"--ignore", "0"}};
 
 /* What changes how a run is computed, and not one bit of what comes out; or says what the data says already. */
 static const struct {

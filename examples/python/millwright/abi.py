@@ -295,6 +295,7 @@ class mw_target_kind(IntEnum):
     MW_TARGET_FOUND = 0
     MW_TARGET_CLASS = 1
     MW_TARGET_VALUE = 2
+    MW_TARGET_LABELS = 3
 
 
 class mw_target_scale(IntEnum):
@@ -571,8 +572,6 @@ mw_trainer_parts = _struct("mw_trainer_parts")
 mw_trainer_counters = _struct("mw_trainer_counters")
 mw_trainer_info = _struct("mw_trainer_info")
 mw_parameter_group = _struct("mw_parameter_group")
-mw_rate_factor = _struct("mw_rate_factor")
-mw_trainer_rates = _struct("mw_trainer_rates")
 mw_metric = _struct("mw_metric")
 mw_trainer_precision = _struct("mw_trainer_precision")
 mw_trainer_clipping = _struct("mw_trainer_clipping")
@@ -580,6 +579,9 @@ mw_trainer_memory = _struct("mw_trainer_memory")
 mw_trainer_ranks = _struct("mw_trainer_ranks")
 mw_trainer_watch = _struct("mw_trainer_watch")
 mw_trainer_options = _struct("mw_trainer_options")
+mw_rate_factor = _struct("mw_rate_factor")
+mw_rate_choice = _struct("mw_rate_choice")
+mw_trainer_rates = _struct("mw_trainer_rates")
 mw_weight = _struct("mw_weight")
 mw_tune_choice = _struct("mw_tune_choice")
 mw_tune_options = _struct("mw_tune_options")
@@ -616,6 +618,7 @@ mw_schedule_function = CFUNCTYPE(c_double, c_void_p, c_int64, c_int64)
 mw_log_function = CFUNCTYPE(None, c_void_p, c_int, c_char_p)
 mw_thread_run = CFUNCTYPE(c_void_p, c_void_p)
 mw_table_rows_function = CFUNCTYPE(c_int, c_void_p, POINTER(mw_table_rows), POINTER(mw_error))
+mw_rate_report = CFUNCTYPE(None, c_void_p, POINTER(mw_rate_choice))
 mw_tune_report = CFUNCTYPE(None, c_void_p, POINTER(mw_tune_choice))
 mw_weights_name = CFUNCTYPE(c_void_p, c_void_p, c_char_p)
 mw_weights_report = CFUNCTYPE(None, c_void_p, POINTER(mw_weights_choice))
@@ -987,11 +990,11 @@ mw_table_window._fields_ = [
 ]
 mw_table_form._fields_ = [("separator", c_char), ("decimal", c_char), ("encoding", c_int), ("no_header", c_bool)]
 mw_table_fit_options._fields_ = [
-    ("struct_size", c_size_t), ("path", c_char_p), ("target", c_char_p), ("target_kind", c_int),
-    ("target_scale", c_int), ("fields", POINTER(mw_field_setting)), ("field_count", c_size_t),
-    ("only_fields", c_bool), ("form", mw_table_form), ("validation", c_double), ("split", c_int),
-    ("split_field", c_char_p), ("seed", c_uint64), ("window", mw_table_window),
-    ("allocator", POINTER(mw_allocator)),
+    ("struct_size", c_size_t), ("path", c_char_p), ("target", c_char_p), ("more_targets", POINTER(c_char_p)),
+    ("more_target_count", c_size_t), ("target_kind", c_int), ("target_scale", c_int),
+    ("fields", POINTER(mw_field_setting)), ("field_count", c_size_t), ("only_fields", c_bool),
+    ("form", mw_table_form), ("validation", c_double), ("split", c_int), ("split_field", c_char_p),
+    ("seed", c_uint64), ("window", mw_table_window), ("allocator", POINTER(mw_allocator)),
 ]
 mw_table_rows._fields_ = [
     ("count", c_int64), ("x", POINTER(c_float)), ("classes", POINTER(c_int64)), ("values", POINTER(c_double)),
@@ -1080,11 +1083,6 @@ mw_trainer_info._fields_ = [
     ("parts", mw_trainer_parts), ("recomputation", mw_trainer_recomputation),
 ]
 mw_parameter_group._fields_ = [("hidden", c_uint64 * 6)]
-mw_rate_factor._fields_ = [("pattern", c_char_p), ("factor", c_float)]
-mw_trainer_rates._fields_ = [
-    ("decay", c_float), ("factors", POINTER(mw_rate_factor)), ("factor_count", c_size_t),
-    ("source", POINTER(mw_graph)),
-]
 mw_metric._fields_ = [("name", c_char_p), ("tensor", POINTER(mw_tensor))]
 mw_trainer_precision._fields_ = [("loss_scale", c_float), ("dynamic", c_bool), ("interval", c_int)]
 mw_trainer_clipping._fields_ = [("norm", c_float), ("value", c_float)]
@@ -1098,6 +1096,10 @@ mw_trainer_watch._fields_ = [
     ("gradient_norms", c_bool), ("values", POINTER(mw_watch)), ("count", c_size_t), ("replay_folder", c_char_p),
     ("compare", POINTER(mw_compare_options)),
 ]
+mw_trainer_rates._fields_ = [
+    ("decay", c_float), ("factors", POINTER(mw_rate_factor)), ("factor_count", c_size_t),
+    ("source", POINTER(mw_graph)), ("report", mw_rate_report), ("report_user", c_void_p),
+]
 mw_trainer_options._fields_ = [
     ("struct_size", c_size_t), ("loss", POINTER(mw_tensor)), ("optimizer", mw_optimizer),
     ("metric", POINTER(mw_tensor)), ("metrics", POINTER(mw_metric)), ("metric_count", c_size_t),
@@ -1107,6 +1109,8 @@ mw_trainer_options._fields_ = [
     ("precision", mw_trainer_precision), ("clipping", mw_trainer_clipping), ("memory", mw_trainer_memory),
     ("ranks", mw_trainer_ranks), ("watch", mw_trainer_watch), ("compile", mw_compile_options),
 ]
+mw_rate_factor._fields_ = [("pattern", c_char_p), ("factor", c_float)]
+mw_rate_choice._fields_ = [("parameter", c_char_p), ("depth", c_int), ("pattern", c_char_p), ("factor", c_double)]
 mw_weight._fields_ = [
     ("name", c_char_p), ("dtype", c_int), ("shape", mw_shape), ("size", c_size_t), ("is_parameter", c_bool),
     ("role", c_int), ("role_name", c_char_p), ("operation", c_char_p), ("argument", c_char_p),
@@ -2065,6 +2069,9 @@ FUNCTIONS = {
         ("encoder", POINTER(mw_table_encoder)), ("index", c_size_t), ("out", POINTER(mw_encoded_field)),
     ]),
     "mw_table_encoder_target": (mw_encoded_target, [("encoder", POINTER(mw_table_encoder))]),
+    "mw_table_encoder_target_at": (c_bool, [
+        ("encoder", POINTER(mw_table_encoder)), ("index", c_size_t), ("out", POINTER(mw_encoded_target)),
+    ]),
     "mw_table_encoder_window": (mw_table_window, [("encoder", POINTER(mw_table_encoder))]),
     "mw_table_encoder_layer": (POINTER(mw_tensor), [
         ("encoder", POINTER(mw_table_encoder)), ("x", POINTER(mw_tensor)), ("name", c_char_p),
@@ -2313,10 +2320,10 @@ BESIDE = {
         "mw_sound_defaults", "mw_dataset_open_sounds", "mw_sound_change_defaults", "mw_dataset_change_sounds",
         "mw_log_mel_defaults", "mw_log_mel", "mw_table_encoder_fit", "mw_table_encoder_open",
         "mw_table_encoder_open_inputs", "mw_table_encoder_width", "mw_table_encoder_field_at",
-        "mw_table_encoder_target", "mw_table_encoder_window", "mw_table_encoder_layer", "mw_table_encoder_unscale",
-        "mw_table_encoder_print", "mw_table_encoder_write", "mw_table_encoder_read", "mw_table_encoder_destroy",
-        "mw_table_fit_defaults", "mw_table_stream_defaults", "mw_table_encoder_stream", "mw_tensors_convert",
-        "mw_tensors_average",
+        "mw_table_encoder_target", "mw_table_encoder_target_at", "mw_table_encoder_window",
+        "mw_table_encoder_layer", "mw_table_encoder_unscale", "mw_table_encoder_print", "mw_table_encoder_write",
+        "mw_table_encoder_read", "mw_table_encoder_destroy", "mw_table_fit_defaults", "mw_table_stream_defaults",
+        "mw_table_encoder_stream", "mw_tensors_convert", "mw_tensors_average",
     },
     "learn": {
         "mw_normalize", "mw_cosine_embedding", "mw_triplet", "mw_info_nce", "mw_nt_xent", "mw_ctc", "mw_focal",

@@ -11,15 +11,16 @@
 
 static struct {
     recipe_overrides over;
-    const char *data, *output, *run, *device, *loss;
-    const char **layers;
+    const char *output, *run, *device, *loss;
+    const char **data, **layers, **rates;
     bool head;
     const char *text, *chat, *cache, *prompt;
-} o = {.over = {.seed = -1, .threads = -1, .segments = -1}};
+} o = {.over = {.seed = -1, .threads = -1, .segments = -1, .ignore = MW_IGNORE_NOTHING}};
 
 static const tool_option common_options[] = {
-    {"data", '\0', TOOL_TEXT, &o.data,
-     "IDX folder, folder of pictures by class, .csv, .jsonl, .npz or other tensors x and y", .argument = "PATH"},
+    {"data", '\0', TOOL_LIST, &o.data,
+     "IDX folder, folder of pictures by class, .csv, .jsonl, .npz or other tensors x and y; or NAME=FILE for each",
+     .argument = "PATH"},
     {"out", 'o', TOOL_TEXT, &o.output,
      "the trained model: .mlpackage, .onnx, .safetensors (weights), else a folder of MIL", .argument = "PATH"},
     {"run", '\0', TOOL_TEXT, &o.run, "folder for metrics.jsonl and the checkpoint; goes on if it is there",
@@ -48,8 +49,16 @@ const tool_option tool_train_options[] = {
 };
 
 const tool_option tool_finetune_options[] = {
-    {"layers", 'l', TOOL_LIST, &o.layers, "weights that are trained, as a shell would match ('*')",
+    {"layers", 'l', TOOL_LIST, &o.layers, "weights that are trained, or layers, as a shell would match ('*')",
      .argument = "PATTERN"},
+    {"last", '\0', TOOL_INTEGER, &o.over.last, "the weights of the last layers, so many, are trained", .argument = "N",
+     .low = 1, .high = 100000},
+    {"rate-decay", '\0', TOOL_NUMBER, &o.over.rate_decay, "learning rate of each layer, of that of the one behind it",
+     .argument = "X", .low = 1e-6, .high = 1},
+    {"rate", '\0', TOOL_LIST, &o.rates, "factor of the learning rate of weights or layers; may be given several times",
+     .argument = "PATTERN=X"},
+    {"ignore", '\0', TOOL_INTEGER, &o.over.ignore, "a label that does not count; -100 where each token has one",
+     .argument = "N", .low = -524288, .high = 524287},
     {"lora", '\0', TOOL_INTEGER, &o.over.lora, "adapters of this rank, merged at the end, not the weights",
      .argument = "R", .low = 1, .high = 1024},
     {"head", '\0', TOOL_FLAG, &o.head, "a new last layer, dense, for the classes of the data", .argument = NULL},
@@ -84,9 +93,42 @@ const tool_option tool_finetune_options[] = {
     TOOL_OPTIONS_END,
 };
 
+static size_t count_words(const char *const *words)
+{
+    size_t count = 0;
+    while (words != NULL && words[count] != NULL)
+        count++;
+    return count;
+}
+
+/* One path, or a name and a file for each tensor. */
+static void take_data(void)
+{
+    const size_t count = count_words(o.data);
+    if (count == 0)
+        return;
+    o.over.data = o.data[0];
+    if (data_name_length(o.data[0]) == 0)
+        return;
+    o.over.files = o.data;
+    o.over.file_count = count;
+}
+
+/* Several paths, or a path beside names. */
+static bool refuse_data(void)
+{
+    for (size_t i = 0; i < count_words(o.data); i++) {
+        if (count_words(o.data) > 1 && data_name_length(o.data[i]) == 0) {
+            tool_complain("--data %.200s: one path, or NAME=FILE for each tensor", o.data[i]);
+            return true;
+        }
+    }
+    return false;
+}
+
 static void take_strings(void)
 {
-    o.over.data = o.data;
+    take_data();
     o.over.output = o.output;
     o.over.run = o.run;
     o.over.device = o.device;
@@ -97,14 +139,18 @@ static void take_strings(void)
     o.over.text.chat = o.chat;
     o.over.text.cache = o.cache;
     o.over.text.prompt = o.prompt;
-    while (o.layers != NULL && o.layers[o.over.layer_count] != NULL)
-        o.over.layer_count++;
+    o.over.layer_count = count_words(o.layers);
+    o.over.rates = o.rates;
+    o.over.rate_count = count_words(o.rates);
+    o.over.has_ignore = o.over.ignore != MW_IGNORE_NOTHING;
 }
 
 int tool_train(const tool_call *call)
 {
     const char *path = call->arguments[0];
     take_strings();
+    if (refuse_data())
+        return TOOL_USAGE;
     if (o.over.find_rate && TOOL_REFUSE("the search for a rate trains nothing", "lr", "epochs", "out", "run"))
         return TOOL_USAGE;
     if (!tool_is_table(path))
@@ -140,7 +186,8 @@ static bool refuse_for_text(void)
     const bool raw = mw__string_ends(o.text, ".bin"), is_tokens = raw || mw__string_ends(o.text, ".tokens");
     const bool is_lines = mw__string_ends(o.text, ".jsonl") || mw__string_ends(o.text, ".ndjson");
     if (TOOL_REFUSE("with --text, which is the data", "data") ||
-        TOOL_REFUSE("with --text: the words of the model are the classes", "head", "loss"))
+        TOOL_REFUSE("with --text: the words of the model are the classes", "head", "loss", "ignore") ||
+        TOOL_REFUSE("with --text, whose layers are told by --layers", "last", "rate", "rate-decay"))
         return true;
     if (is_tokens && TOOL_REFUSE("on a file of tokens, which is read as it is", "chat", "cache"))
         return true;
@@ -178,7 +225,7 @@ int tool_finetune(const tool_call *call)
         tool_complain("finetune: --data PATH, or --text PATH, and --out PATH (or --run FOLDER) are needed");
         return TOOL_USAGE;
     }
-    if (refuse_finetune())
+    if (refuse_data() || refuse_finetune())
         return TOOL_USAGE;
     if (o.head && o.loss != NULL && strcmp(o.loss, "cross_entropy") != 0) {
         tool_complain("finetune: --head is a layer for classes; it has no effect with --loss %.40s", o.loss);

@@ -148,13 +148,6 @@ static mw_dataset *open_images(opening *o, const char *path, const mw_dataset *l
     return pictures_open(&o->pictures, path, like);
 }
 
-static mw_dataset *open_tensors(opening *o, const char *path)
-{
-    const char *x = field_text(o->c, o->settings, "data.x", "x"), *y = field_text(o->c, o->settings, "data.y", "y");
-    const mw_tensor_column columns[] = {{.name = "x", .tensor = x}, {.name = "y", .tensor = y}};
-    return mw_dataset_open_tensors(path, columns, 2, o->err);
-}
-
 /* A folder with <prefix>-images-idx3-ubyte. */
 static bool is_idx(const char *folder, const char *prefix)
 {
@@ -172,7 +165,7 @@ static mw_dataset *open_any(opening *o, const char *path, const char *prefix, co
     if (tool_is_table(path))
         return open_table(o, path, like);
     if (stat(path, &entry) != 0 || !S_ISDIR(entry.st_mode))
-        return open_tensors(o, path);
+        return data_open_tensors(o, path);
     if (is_idx(path, prefix)) {
         o->out->is_image = true;
         return mw_dataset_open_idx(path, prefix, o->err);
@@ -394,21 +387,21 @@ bool data_prepare_pictures(opening *o, const mw_dataset *all)
 }
 
 /* A label that has no name. -1 if it is none. */
-static int64_t label_at(const mw_feed *feed)
+static int64_t label_at(const mw_feed *feed, size_t i)
 {
     switch (feed->dtype) {
     case MW_U8:
-        return *(const uint8_t *)feed->data;
+        return ((const uint8_t *)feed->data)[i];
     case MW_I64:
-        return *(const int64_t *)feed->data;
+        return ((const int64_t *)feed->data)[i];
     case MW_I32:
-        return *(const int32_t *)feed->data;
+        return ((const int32_t *)feed->data)[i];
     case MW_I16:
-        return *(const int16_t *)feed->data;
+        return ((const int16_t *)feed->data)[i];
     case MW_U16:
-        return *(const uint16_t *)feed->data;
+        return ((const uint16_t *)feed->data)[i];
     case MW_I8:
-        return *(const int8_t *)feed->data;
+        return ((const int8_t *)feed->data)[i];
     default:
         return -1;
     }
@@ -433,8 +426,9 @@ static bool find_largest_label(const opening *o, const mw_dataset *dataset, int6
     bool good = loader != NULL;
     for (const mw_batch *batch; good && (batch = mw_loader_next(loader, o->err)) != NULL; example++) {
         for (size_t i = 0; i < batch->feed_count && good; i++) {
-            if (strcmp(batch->feeds[i].name, "y") == 0)
-                good = take_label(o, label_at(&batch->feeds[i]), example, largest);
+            const bool is_label = strcmp(batch->feeds[i].name, "y") == 0;
+            for (size_t k = 0; is_label && good && k < batch->feeds[i].count; k++)
+                good = take_label(o, label_at(&batch->feeds[i], k), example, largest);
         }
     }
     mw_loader_destroy(loader);

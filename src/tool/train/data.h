@@ -48,16 +48,19 @@ typedef struct data_parts {
 /* What is opened, and for whom. */
 typedef struct data_request {
     const char *path;
-    bool has_classes;      /* the target is the number or name of a class.. */
-    mw_target_kind target; /* ..or, of tables with an encoder, what this says */
-    bool as_it_is;         /* values of a target are not scaled */
-    const char *table;     /* the encoder of the model that the data is for (DATA_TABLE_KEY), or NULL; owned */
-    bool own;              /* the model was trained on this very data, and its parts are wanted again */
-    const mw_port *input;  /* of the model that the data is for, or NULL: pictures come as it takes them */
-    bool has_network;      /* the recipe has one: of a table of arrays that all have the same length */
-    bool integers;         /* the first layer looks its inputs up: those of a table stay integers */
-    bool is_for_model;     /* it is there already: nothing is normalized for it.. */
-    double *offsets;       /* ..but these are what was subtracted when it was trained */
+    bool has_classes;         /* the target is the number or name of a class.. */
+    mw_target_kind target;    /* ..or, of tables with an encoder, what this says */
+    bool as_it_is;            /* values of a target are not scaled */
+    const char *table;        /* the encoder of the model that the data is for (DATA_TABLE_KEY), or NULL; owned */
+    bool own;                 /* the model was trained on this very data, and its parts are wanted again */
+    const char *const *files; /* NAME=FILE of tensors, in place of the path.. */
+    size_t file_count;        /* ..if there are any */
+    const mw_graph *source;   /* of the model that the data is for, or NULL: tensors go to its inputs by name */
+    const mw_port *input;     /* of the model that the data is for, or NULL: pictures come as it takes them */
+    bool has_network;         /* the recipe has one: of a table of arrays that all have the same length */
+    bool integers;            /* the first layer looks its inputs up: those of a table stay integers */
+    bool is_for_model;        /* it is there already: nothing is normalized for it.. */
+    double *offsets;          /* ..but these are what was subtracted when it was trained */
     size_t offset_count;
     bool whole; /* all examples of the path, or its own test set; no share and no set that the settings name */
 } data_request;
@@ -69,6 +72,11 @@ void data_request_free(data_request *request);
 
 /* Opens the data that settings ("data" of a recipe, may be NULL) and the request say. */
 bool data_open(data_parts *data, config *c, const config_node *settings, const data_request *request, mw_error *err);
+
+/* The column of a set; NULL if there is none. */
+const mw_column *data_find_column(const mw_dataset *dataset, const char *name);
+/* The length of NAME in NAME=FILE; 0 for a path. */
+size_t data_name_length(const char *text);
 
 /* ---- data_classes.c ---- */
 

@@ -27,8 +27,6 @@ typedef struct opening {
 
 /* Sets the first error; false. */
 bool data_fail(mw_error *err, const char *format, ...) __attribute__((format(printf, 2, 3)));
-/* NULL if there is none. */
-const mw_column *data_find_column(const mw_dataset *dataset, const char *name);
 /* The names of the fields of a table. */
 bool data_read_fields(opening *o);
 /* A share of the training set goes to validation, unless there is a set of its own. */
@@ -36,6 +34,11 @@ bool data_split_validation(opening *o, mw_dataset *all);
 /* Pictures moved, mirrored and changed at random; batches made ahead. all: what was dealt out; NULL for what is no
  * folder of pictures. */
 bool data_prepare_pictures(opening *o, const mw_dataset *all);
+
+/* ---- data_tensors.c ---- */
+
+/* Columns "x", "y", and those of the model's further inputs, by name. */
+mw_dataset *data_open_tensors(opening *o, const char *path);
 
 /* ---- data_encoded.c ---- */
 

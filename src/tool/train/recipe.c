@@ -76,6 +76,7 @@ static bool open_model(training *t, data_request *request, mw_port *out_input)
     *out_input =
         (mw_port){.name = mw_tensor_name(input), .dtype = mw_tensor_dtype(input), .shape = mw_tensor_shape(input)};
     request->input = out_input;
+    request->source = t->source;
     request->is_for_model = true;
     request->integers = out_input->dtype == MW_I32 || out_input->dtype == MW_I16 || out_input->dtype == MW_U16;
     return data_request_model(request, t->model, t->model_path, NULL, t->err);
@@ -115,7 +116,9 @@ static bool open_data(training *t)
     config *c = &t->c;
     const config_node *settings = field_object(c, c->root, "data");
     const char *said = field_text(c, settings, "data.path", NULL);
-    data_request request = {.path = t->over->data != NULL ? t->over->data : said};
+    data_request request = {.path = t->over->data != NULL ? t->over->data : said,
+                            .files = t->over->files,
+                            .file_count = t->over->file_count};
     t->loss_kind = choose_loss(t);
     const int64_t batch = field_integer(c, c->root, "batch", 64);
     t->batch = t->over->batch > 0 ? t->over->batch : batch;
@@ -351,6 +354,11 @@ static void close_training(training *t)
     mw_model_destroy(t->model);
     class_list_free(&t->classes);
     free(t->target);
+    free(t->tune.listed);
+    free(t->tune.factors);
+    for (size_t i = 0; i < t->tune.factor_count; i++)
+        free(t->tune.factor_names[i]);
+    free(t->tune.factor_names);
     data_close(&t->data);
     training_text_close(t);
     free(t);

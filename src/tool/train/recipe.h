@@ -31,8 +31,16 @@ typedef struct recipe_overrides {
     const char *model;         /* of mw finetune */
     const char *const *layers; /* patterns; NULL = all */
     size_t layer_count;
-    bool head;      /* a dense layer for the classes behind the model */
-    long long lora; /* rank; 0 = the weights themselves */
+    bool head;                /* a dense layer for the classes behind the model */
+    long long lora;           /* rank; 0 = the weights themselves */
+    long long last;           /* layers; 0 = by patterns alone */
+    const char *const *rates; /* PATTERN=FACTOR */
+    size_t rate_count;
+    double rate_decay;        /* 0 = none */
+    const char *const *files; /* NAME=FILE, in the place of data */
+    size_t file_count;
+    bool has_ignore;
+    long long ignore; /* a label that does not count */
     recipe_text text;
     const char *loss;
     /* Gets what a set of the data is measured with at the end, instead of the answer; or NULL */

@@ -7,7 +7,28 @@
 #include "tool/show/dashboard.h"
 #include "tool/train/recipe.h"
 
-enum { TRAINING_PATH_BYTES = 4200 };
+enum { TRAINING_PATH_BYTES = 4200, TRAINING_SELECTORS_MAX = 64 };
+
+/* What a selector took. */
+typedef struct training_taken {
+    const char *pattern;
+    size_t weights, left;
+    int64_t numbers;
+} training_taken;
+
+/* Which weights of a model are trained. */
+typedef struct training_tune {
+    const char *const *patterns; /* [pattern_count] */
+    size_t pattern_count;
+    const char **listed; /* owned; NULL = the patterns are not those of the settings */
+    int64_t last, lora;  /* layers; rank of adapters, 0 = none */
+    training_taken taken[TRAINING_SELECTORS_MAX];
+    size_t taken_count;
+    mw_rate_factor *factors; /* [factor_count], owned */
+    char **factor_names;     /* likewise */
+    size_t factor_count;
+    double decay; /* 0 = none */
+} training_tune;
 
 typedef struct training {
     const tool_call *call;
@@ -31,6 +52,9 @@ typedef struct training {
     size_t target_count;
     const char *scores; /* names of figures, with commas; NULL = those of the task */
     char label[32];     /* the column of the data, and the input of the graph, that is y */
+    int64_t places;     /* labels of an example; 1 unless they are by place */
+    int32_t ignore;     /* a label that does not count */
+    training_tune tune;
     bool probabilities; /* out is a softmax */
     bool has_head;      /* layers behind a model */
     mw_optimizer optimizer;
@@ -56,6 +80,29 @@ bool training_fail(training *t, mw_status status, const char *format, ...) __att
 
 /* ---- training_network.c: t->graph with t->out, t->loss, t->metric ---- */
 bool training_build(training *t);
+/* [batch, ..] of the column "x": pictures get an axis for their channel. */
+mw_shape training_input_shape(const training *t);
+/* "scores", or the next of scores_2, scores_3, .. that a graph has not: models bring names of their own. Those of a
+ * layer have ".weight" and ".bias" behind. */
+const char *training_free_name(const mw_graph *graph, const char *wanted, bool is_layer, char *out, size_t size);
+/* The result of layers, in the unit of the target. */
+void training_take_result(training *t, mw_tensor *out);
+
+/* ---- training_loss.c ---- */
+/* Whether an example has a label for each of its places, as a text for each token. */
+bool training_is_by_place(const training *t);
+/* Then t->out has the classes last, and t->places is set. */
+bool training_place_scores(training *t);
+/* t->loss, t->metric and the input t->y, of the result t->out. */
+bool training_make_loss(training *t);
+
+/* ---- training_model.c ---- */
+/* The model with the weights that are trained; t->x, t->out. */
+bool training_take_model(training *t);
+
+/* ---- training_rates.c ---- */
+/* Learning rates by depth and selector, from the command or the settings. */
+bool training_take_rates(training *t, mw_trainer_rates *out);
 
 /* ---- training_target.c ---- */
 /* Means and deviations of a target of values that has no encoder. */

@@ -144,6 +144,8 @@ bool training_make_trainer(training *t)
     options.memory = memory_of(t);
     options.average_decay = (float)field_number(c, root, "average_decay", 0);
     options.average_from = options.average_decay > 0 ? (int)field_integer(c, root, "average_from", 1) : 0;
+    if (t->text == NULL && !training_take_rates(t, &options.rates))
+        return false;
     options.compile.seed = seed_of(t);
     const int64_t threads = field_integer(c, root, "threads", 0);
     t->threads = options.compile.threads = (int)pick(t->over->threads, t->over->threads >= 0, threads);
@@ -152,7 +154,11 @@ bool training_make_trainer(training *t)
     if (t->text != NULL && training_text_compensates(t))
         mw_optimizer_set(&t->optimizer, MW_OPTIMIZER_COMPENSATED, 1);
     options.optimizer = t->optimizer;
+    if (options.rates.report != NULL && t->call->json != NULL)
+        mw__json_open(t->call->json, "rates", '[');
     t->trainer = t->err->status == MW_OK ? mw_trainer_create(&options, t->err) : NULL;
+    if (options.rates.report != NULL && t->call->json != NULL)
+        mw__json_close(t->call->json, ']');
     if (t->trainer != NULL && options.average_decay > 0)
         mw_trainer_use_averages(t->trainer, true, t->err);
     return t->trainer != NULL && t->err->status == MW_OK && (t->text == NULL || training_text_load(t));

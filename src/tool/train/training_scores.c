@@ -18,10 +18,12 @@ static mw_score_task task_of(const training *t)
                                                          : MW_SCORE_VALUES;
 }
 
-/* Numbers that the network gives of an example. */
+/* Numbers that the network gives of an example, or of a place of it. */
 static int64_t width_of(const training *t)
 {
     const mw_shape shape = mw_tensor_shape(t->out);
+    if (t->places > 1)
+        return shape.dim[shape.rank - 1];
     return shape.rank > 0 && shape.dim[0] > 0 ? mw_shape_count(shape) / shape.dim[0] : 0;
 }
 
@@ -58,7 +60,7 @@ typedef struct scoring {
     training *t;
     mw_error *err; /* a figure that cannot be found ends no training */
     mw_scores *scores;
-    int64_t batch, width;
+    int64_t batch, width;   /* examples, or places of them */
     size_t targets_of_each; /* fields that are predicted, of a table */
     float *out, *targets;   /* [batch, width] */
     int32_t *labels;        /* [batch, width], or [batch] of classes */
@@ -126,6 +128,7 @@ static void prepare_classes(const scoring *s, const mw_feed *feed, size_t exampl
 {
     for (size_t i = 0; i < examples; i++) {
         s->labels[i] = (int32_t)number_at(feed, i);
+        s->labels[i] = s->labels[i] == s->t->ignore ? -1 : s->labels[i];
         if (!s->t->probabilities)
             tool_soften(s->out + i * (size_t)s->width, s->width);
     }
@@ -135,7 +138,7 @@ static bool add_batch(const scoring *s, const mw_batch *batch)
 {
     training *t = s->t;
     const mw_feed *feed = find_labels(s, batch);
-    const size_t examples = (size_t)batch->examples;
+    const size_t examples = (size_t)(batch->examples * t->places);
     const bool is_class = task_of(t) == MW_SCORE_CLASSES;
     const size_t of_each = is_class ? 1 : (size_t)s->width;
     if (feed == NULL || feed->count != (size_t)s->batch * of_each ||
@@ -154,7 +157,7 @@ static bool add_batch(const scoring *s, const mw_batch *batch)
 
 static bool add_all(const scoring *s, const mw_dataset *data)
 {
-    mw_loader_options options = mw_loader_defaults(data, s->batch);
+    mw_loader_options options = mw_loader_defaults(data, s->t->batch);
     options.shuffle = options.drop_last = false;
     mw_loader *loader = mw_loader_create(&options, s->err);
     bool good = loader != NULL;
@@ -168,7 +171,7 @@ mw_scores *training_scores_find(training *t, const mw_dataset *data)
 {
     const mw_shape shape = mw_tensor_shape(t->out);
     mw_error local = {0};
-    scoring s = {.t = t, .err = &local, .batch = t->batch, .width = width_of(t)};
+    scoring s = {.t = t, .err = &local, .batch = t->batch * t->places, .width = width_of(t)};
     if (t->text != NULL || s.width < 1 || shape.dim[0] != t->batch || (task_of(t) == MW_SCORE_CLASSES && s.width < 2))
         return NULL;
     const size_t count = (size_t)(s.batch * s.width);
@@ -178,7 +181,7 @@ mw_scores *training_scores_find(training *t, const mw_dataset *data)
     s.out = calloc(count, sizeof *s.out);
     s.targets = calloc(count, sizeof *s.targets);
     s.labels = calloc(count, sizeof *s.labels);
-    s.scores = make_scores(t, mw_dataset_examples(data), &local);
+    s.scores = make_scores(t, mw_dataset_examples(data) * t->places, &local);
     const bool good = s.out != NULL && s.targets != NULL && s.labels != NULL && s.scores != NULL && add_all(&s, data);
     if (!good) {
         tool_complain("there are no figures: %s", local.message[0] != '\0' ? local.message : "there is no memory");

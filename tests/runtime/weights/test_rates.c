@@ -64,16 +64,27 @@ static void train(const mw_graph *source, const mw_trainer_rates *rates, mw_para
     mw_graph_destroy(graph);
 }
 
+static void note_rate(void *user, const mw_rate_choice *choice)
+{
+    int *told = user;
+    ++*told;
+    CHECK(choice->depth == 1 + ('c' - choice->parameter[0]) && choice->factor > 0);
+}
+
 static void check_factors(const mw_trainer_rates *rates, mw_parameter_group *group, const double factors[PARTS])
 {
     static moved plain, own;
     mw_error err = {0};
     mw_graph *source = make_source();
     mw_trainer_rates asked = *rates;
+    int told = 0;
+    asked.report = note_rate;
+    asked.report_user = &told;
     asked.source = asked.factor_count > 0 ? source : NULL;
     train(source, NULL, NULL, &plain, &err);
     train(source, &asked, group, &own, &err);
     CHECK_OK(err);
+    CHECK_INT(told, PARTS);
     for (int i = 0; i < PARTS; i++)
         for (int k = 0; k < (i % 2 == 0 ? D * D : D); k++) {
             const double step = (double)(plain.after[i][k] - plain.before[i][k]);

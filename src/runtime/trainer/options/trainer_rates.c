@@ -1,4 +1,5 @@
 /* Learning rates by depth and by selector: each parameter's factor, as further groups. */
+#include "base/memory/guard.h"
 #include "base/text/near.h"
 #include "base/text/printable.h"
 #include "graph/transform/tune/trainable.h"
@@ -89,17 +90,17 @@ static void find_kinds(rates *r)
                 is_trained(r, &r->weights[i]) && fnmatch(r->asked->factors[f].pattern, r->weights[i].name, 0) == 0;
 }
 
-/* Of the first that matches; 1 if none does. */
-static double factor_of(rates *r, const mw_weight *weight)
+/* The first that matches; NULL if none does. */
+static const mw_rate_factor *find_factor(rates *r, const mw_weight *weight)
 {
     for (size_t f = 0; f < r->asked->factor_count; f++) {
         const char *pattern = r->asked->factors[f].pattern;
         if (r->by_name[f] ? fnmatch(pattern, weight->name, 0) != 0 : !is_of_layer(r, weight, pattern))
             continue;
         r->taken[f]++;
-        return (double)r->asked->factors[f].factor;
+        return &r->asked->factors[f];
     }
-    return 1.0;
+    return NULL;
 }
 
 static mw_status refuse_untaken(const rates *r, mw_error *err)
@@ -143,15 +144,31 @@ static size_t find_group(mw_trainer *t, size_t base, double factor)
     return t->optimizer.group_count++;
 }
 
+static void report_parameter(rates *r, const mw_weight *weight)
+{
+    const mw_trainer *t = r->trainer;
+    const mw_rate_factor *taken = find_factor(r, weight);
+    const mw_rate_choice choice = {.parameter = weight->name,
+                                   .depth = weight->depth,
+                                   .pattern = taken != NULL ? taken->pattern : NULL,
+                                   .factor = t->optimizer.groups[mw__trainer_group_of(t, weight->name)].rate_factor};
+    const mw__callback outer = mw__callback_begin("report of the rates", MW__LENT_NEVER);
+    r->asked->report(r->asked->report_user, &choice);
+    mw__callback_end(outer);
+}
+
 static mw_status place_parameter(rates *r, const mw_weight *weight, mw_error *err)
 {
     mw_trainer *t = r->trainer;
-    const double decay = r->asked->decay > 0.0f && weight->depth > 1 ? (double)r->asked->decay : 1.0;
-    const double factor = pow(decay, weight->depth > 1 ? weight->depth - 1 : 0) * factor_of(r, weight);
-    if (factor == 1.0)
-        return MW_OK;
-    const size_t group = find_group(t, mw__trainer_group_of(t, weight->name), factor);
-    return mw__map_set(&t->optimizer.members, weight->name, (void *)(uintptr_t)group, err);
+    const mw_rate_factor *taken = find_factor(r, weight);
+    const double decay = r->asked->decay > 0.0f ? (double)r->asked->decay : 1.0;
+    const double factor =
+        pow(decay, weight->depth > 1 ? weight->depth - 1 : 0) * (taken != NULL ? (double)taken->factor : 1.0);
+    if (factor != 1.0) {
+        const size_t group = find_group(t, mw__trainer_group_of(t, weight->name), factor);
+        MW_TRY(mw__map_set(&t->optimizer.members, weight->name, (void *)(uintptr_t)group, err));
+    }
+    return MW_OK;
 }
 
 static mw_status make_room(mw_trainer *t, size_t count, mw_error *err)
@@ -167,7 +184,7 @@ static mw_status make_room(mw_trainer *t, size_t count, mw_error *err)
 mw_status mw__trainer_make_rates(mw_trainer *t, const mw_trainer_rates *asked, mw_error *err)
 {
     MW_TRY(check_rates(asked, err));
-    if ((asked->decay == 0.0f || asked->decay == 1.0f) && asked->factor_count == 0)
+    if ((asked->decay == 0.0f || asked->decay == 1.0f) && asked->factor_count == 0 && asked->report == NULL)
         return MW_OK;
     rates r = {.trainer = t,
                .asked = asked,
@@ -183,5 +200,9 @@ mw_status mw__trainer_make_rates(mw_trainer *t, const mw_trainer_rates *asked, m
     for (size_t i = 0; i < r.count; i++)
         if (is_trained(&r, &r.weights[i]))
             MW_TRY(place_parameter(&r, &r.weights[i], err));
-    return refuse_untaken(&r, err);
+    MW_TRY(refuse_untaken(&r, err));
+    for (size_t i = 0; asked->report != NULL && i < r.count; i++)
+        if (is_trained(&r, &r.weights[i]))
+            report_parameter(&r, &r.weights[i]);
+    return MW_OK;
 }
