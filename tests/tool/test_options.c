@@ -67,7 +67,8 @@ static void check_numbers(char *cells[CELLS])
     check_refused(cells[COMMAND], cells[OPTION], below, "is n");
     if (!whole || high < 1e15)
         check_refused(cells[COMMAND], cells[OPTION], above, "is n");
-    check_refused(cells[COMMAND], cells[OPTION], "-1", "is n");
+    if (low > -1)
+        check_refused(cells[COMMAND], cells[OPTION], "-1", "is n");
     check_refused(cells[COMMAND], cells[OPTION], "nan", cells[OPTION]);
     check_refused(cells[COMMAND], cells[OPTION], "", "number is expected");
     check_refused(cells[COMMAND], cells[OPTION], "3x", "number is expected");
