@@ -2,7 +2,7 @@
 include(CMakePackageConfigHelpers)
 
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.h"
-    PATTERN "mpi.h" EXCLUDE)
+    PATTERN "*.hpp" PATTERN "mpi.h" EXCLUDE)
 install(TARGETS millwright millwright_static EXPORT millwright-targets)
 # Libraries beside the core are asked for by name: find_package(millwright COMPONENTS chip view).
 foreach(name ${mw_siblings})

@@ -22,6 +22,8 @@ extern int used;"
     printf '%s\n' "$source" | "$cc" -std=c11 -Wall -Wextra -Wpedantic -Werror -Iinclude $mpi -fsyntax-only -x c - || status=1
     printf '%s\n' "$source" | "$cxx" -std=c++17 -Wall -Wextra -Wpedantic -Werror -Iinclude $mpi -fsyntax-only -x c++ - || status=1
 done
+printf '#include <millwright/millwright.hpp>\n#include <millwright/millwright.hpp>\n' |
+    "$cxx" -std=c++17 -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Werror -Iinclude -fsyntax-only -x c++ - || status=1
 # Headers of formats name what is made of their schemas; the tree that tests/amalgamation joins and the programs of an older
 # interface are no rooms of ours.
 schema=$(mktemp -d)

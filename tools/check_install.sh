@@ -50,7 +50,7 @@ cmp -s "$work/shown" "$work/used" || fail "marked MW__SIBLING without need:" "$(
 # --- headers: all of ours, nothing else ---
 with_mpi=
 [ ! -e "$lib/libmillwright_mpi.so" ] || with_mpi=yes
-(cd include && find . -name '*.h' | if [ -n "$with_mpi" ]; then cat; else grep -v '/mpi\.h$'; fi | LC_ALL=C sort) >"$work/ours"
+(cd include && find . -name '*.h' -o -name '*.hpp' | if [ -n "$with_mpi" ]; then cat; else grep -v '/mpi\.h$'; fi | LC_ALL=C sort) >"$work/ours"
 (cd "$prefix/include" && find . -type f | LC_ALL=C sort) >"$work/installed"
 cmp -s "$work/ours" "$work/installed" || fail "the installed headers are not those of include/"
 

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Compiles every ```c block of the documents against the public headers. A block with a main is a program; any other is
-# the body of a function, in which `graph`, `err` and the like must be declared by the block itself.
+# Compiles every ```c and ```cpp block of the documents against the public headers. A block with a main is a program; any
+# other is the body of a function, in which `graph`, `err` and the like must be declared by the block itself.
 set -eu
 cd "$(dirname "$0")/.."
 cc=${1:-cc}
@@ -24,6 +24,18 @@ for snippet in "$work"/*.c; do
         mv "$snippet.tmp" "$snippet"
     fi
     "$cc" -std=c11 -Wall -Wextra -Wpedantic -Werror -Wno-unused-variable -Iinclude -fsyntax-only "$snippet"
+    count=$((count + 1))
+done
+for document in docs/*.md; do
+    awk -v out="$work/$(echo "$document" | tr '/.' '__')" '
+        /^```cpp$/ { inside = 1; file = out "_" ++n ".cpp"; printf "" > file; next }
+        /^```/ { inside = 0 }
+        inside { print > file }' "$document"
+done
+for snippet in "$work"/*.cpp; do
+    [ -e "$snippet" ] || break
+    command -v c++ >/dev/null || break
+    c++ -std=c++17 -Wall -Wextra -Wpedantic -Werror -Iinclude -fsyntax-only "$snippet"
     count=$((count + 1))
 done
 echo "$count snippets compile"
