@@ -649,14 +649,16 @@ public:
     int64_t width() const;
     /** A field in the order of the file, the target left out. */
     bool field_at(size_t index, mw_encoded_field *out) const;
-    /** The target. */
+    /** The target, the first of several. */
     mw_encoded_target target() const;
+    /** Each of the targets, in the order of y. */
+    bool target_at(size_t index, mw_encoded_target *out) const;
     /** The windows that examples are; length 0: a row is one. */
     mw_table_window window() const;
     /** h = [scaled numbers, words as one-hot or as learned numbers], as the table above has it. */
     tensor layer(tensor x, zstring name) const;
     /** Values of the target in its own unit: mean + deviation y, its exponential if the target is a logarithm; y
-     *  itself for classes. */
+     *  itself for classes and labels. */
     tensor unscale(tensor y) const;
     /** A line for each field: name, kind, what is missing and fills it, its numbers or words. */
     std::string print() const;
@@ -2894,6 +2896,10 @@ inline bool table_encoder::field_at(size_t index, mw_encoded_field *out) const
     return mw_table_encoder_field_at(handle::get(), index, out);
 }
 inline mw_encoded_target table_encoder::target() const { return mw_table_encoder_target(handle::get()); }
+inline bool table_encoder::target_at(size_t index, mw_encoded_target *out) const
+{
+    return mw_table_encoder_target_at(handle::get(), index, out);
+}
 inline mw_table_window table_encoder::window() const { return mw_table_encoder_window(handle::get()); }
 inline tensor table_encoder::layer(tensor x, zstring name) const
 {
