@@ -188,7 +188,8 @@ static mw_status note_learned(mw__corpus_writer *w, const bool *learned, size_t 
 {
     const size_t before = w->learned_capacity;
     MW_TRY(mw__grow(w->allocator, &w->learned, &w->learned_capacity, (size_t)((w->count + count + 7) / 8), 1, err));
-    memset(w->learned + before, 0, w->learned_capacity - before);
+    if (w->learned_capacity > before)
+        memset(w->learned + before, 0, w->learned_capacity - before);
     for (size_t i = 0; i < count; i++) {
         const uint64_t at = w->count + i;
         if (learned == NULL || learned[i])

@@ -4,6 +4,7 @@
 #include "base/number/hash.h"
 #include "base/text/error.h"
 
+#include <math.h>
 #include <string.h>
 
 static size_t slot_of(const mw__vocabulary *v, const char *text, size_t size)
@@ -57,12 +58,14 @@ static mw_status make_room(mw__vocabulary *v, int32_t id, mw_error *err)
 mw_status mw__vocabulary_add(mw__vocabulary *v, int32_t id, const char *text, size_t size, double score, mw_error *err)
 {
     MW_TRY(make_room(v, id, err));
-    if (v->pieces[id].text != NULL)
-        return mw__fail(err, MW_ERROR_FORMAT, "two tokens have the number %d: \"%.60s\" and \"%.60s\"", (int)id,
-                        v->pieces[id].text, text);
-    const char *kept = mw__arena_string(v->arena, text, size, err);
+    const char *kept = mw__arena_string(v->arena, text, size, err); /* `text` may have no end */
     if (kept == NULL)
         return MW_ERROR_MEMORY;
+    if (v->pieces[id].text != NULL)
+        return mw__fail(err, MW_ERROR_FORMAT, "two tokens have the number %d: \"%.60s\" and \"%.60s\"", (int)id,
+                        v->pieces[id].text, kept);
+    if (!isfinite(score))
+        return mw__fail(err, MW_ERROR_FORMAT, "the token %d, \"%.60s\", has the score %g", (int)id, kept, score);
     v->pieces[id] = (mw__vocabulary_piece){kept, (uint32_t)size, score};
     v->longest = size > v->longest ? size : v->longest;
     const size_t at = slot_of(v, text, size);

@@ -74,11 +74,11 @@ mw_tokenizer *mw__tokenizer_finish(mw_tokenizer *t, mw_error *err)
 
 mw_status mw__tokenizer_add_token(mw_tokenizer *t, mw__added added, mw_error *err)
 {
-    if (added.id < 0 || added.id >= MW__VOCABULARY_MOST || added.size == 0)
-        return mw__fail(err, MW_ERROR_FORMAT, "the added token \"%.60s\" has the number %d", added.text, (int)added.id);
-    added.text = mw__arena_string(&t->arena, added.text, added.size, err);
+    added.text = mw__arena_string(&t->arena, added.text, added.size, err); /* before that it may have no end */
     if (added.text == NULL)
         return MW_ERROR_MEMORY;
+    if (added.id < 0 || added.id >= MW__VOCABULARY_MOST || added.size == 0)
+        return mw__fail(err, MW_ERROR_FORMAT, "the added token \"%.60s\" has the number %d", added.text, (int)added.id);
     MW_TRY(mw__grow(t->arena.allocator, &t->added, &t->added_capacity, t->added_count + 1, sizeof *t->added, err));
     t->added[t->added_count++] = added;
     return MW_OK;
