@@ -7,7 +7,7 @@ cc=${1:-cc}
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 count=0
-for document in README.md CONTRIBUTING.md docs/*.md examples/README.md src/*/README.md; do
+for document in README.md CONTRIBUTING.md docs/*.md docs/guides/*.md examples/README.md src/*/README.md; do
     awk -v out="$work/$(echo "$document" | tr '/.' '__')" '
         /^```c$/ { inside = 1; file = out "_" ++n ".c"; printf "" > file; next }
         /^```/ { inside = 0 }
