@@ -202,8 +202,11 @@ typedef struct mw__int8_product_match {
     const mw_tensor *result;
     float y_scale; /* these three of codes alone */
     int y_zero;
-    int low, high;     /* the codes that may be: a relu leaves none below y_zero */
-    const bool *quads; /* by value id: codes that lie in quads (int8.h) */
+    int low, high;                        /* the codes that may be: a relu leaves none below y_zero */
+    const bool *quads;                    /* by value id: codes that lie in quads (int8.h) */
+    const struct mw__int8_sum_match *sum; /* of a conv: its codes are operand `own` of this and nothing else, and the
+                                             sum is computed instead; or NULL */
+    int own;
 } mw__int8_product_match;
 
 /* ---- flags ---- */

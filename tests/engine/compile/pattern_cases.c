@@ -309,6 +309,20 @@ static mw_tensor *build_coded_sum(mw_graph *graph)
     return code(mw_relu(mw_add(x, code(mw_input(graph, "z", MW_F32, mw_tensor_shape(x))))));
 }
 
+/* The sum takes the codes of the convolution, or another operation does so, too. */
+static mw_tensor *build_residual(mw_graph *graph)
+{
+    mw_tensor *y = code(convolve_codes(graph));
+    return code(mw_add(y, code(mw_input(graph, "z", MW_F32, mw_tensor_shape(y)))));
+}
+
+static mw_tensor *build_seen_residual(mw_graph *graph)
+{
+    mw_tensor *y = code(convolve_codes(graph));
+    mw_output(mw_exp(y), "other");
+    return code(mw_add(y, code(mw_input(graph, "z", MW_F32, mw_tensor_shape(y)))));
+}
+
 static mw_tensor *build_coded_product(mw_graph *graph)
 {
     mw_tensor *x = code(image(graph));
@@ -328,6 +342,10 @@ static const pattern_case cases[] = {
      .at = "0"},
     {.build = build_coded_pool, .pattern = "int8.requantize"},
     {.build = build_coded_sum, .pattern = "int8.requantize"},
+    {.build = build_residual, .pattern = "int8.residual"},
+    {.build = build_seen_residual,
+     .pattern = "int8.residual",
+     .declined = "it is no sum with the codes of a convolution, or something else needs these"},
     {.build = build_coded_product,
      .pattern = "int8.requantize",
      .declined = "what it quantizes is no product, or something else needs it"},

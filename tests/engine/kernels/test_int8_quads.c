@@ -109,6 +109,8 @@ static void build_residual(net *n, mw_tensor *x)
 static void build_uneven(net *n, mw_tensor *x)
 {
     mw_tensor *a = coded(n, convolve(n, x, (layer){.outputs = 10, .kernel = 3, .stride = 1}), "a");
+    mw_tensor *s = coded(n, convolve(n, a, (layer){.outputs = 10, .kernel = 3, .stride = 1}), "s");
+    a = coded(n, mw_relu(mw_add(s, a)), "p");
     mw_tensor *b = coded(n, convolve(n, a, (layer){.outputs = 16, .kernel = 1, .stride = 1}), "b");
     mw_tensor *c = coded(n, mw_add(b, convolve(n, a, (layer){.outputs = 16, .kernel = 1, .stride = 1})), "c");
     mw_tensor *d = coded(n, convolve(n, c, (layer){.outputs = 16, .kernel = 3, .stride = 3}), "d");

@@ -7,9 +7,9 @@
 
 /* Of one pattern. */
 typedef struct roles {
-    const mw_tensor *reads[2]; /* codes dequantized that it may take in quads; or NULL */
-    const mw_tensor *makes;    /* codes that it may give in quads; or NULL */
-    bool by_elements;
+    const mw_tensor *reads[2];    /* codes dequantized that it may take in quads; or NULL */
+    const mw_tensor *elements[2]; /* those of them that it takes element by element; or NULL */
+    const mw_tensor *makes;       /* codes that it may give in quads; or NULL */
 } roles;
 
 /* The codes that a value is the numbers of; NULL: of none. */
@@ -26,15 +26,19 @@ static bool has_quads(const mw_tensor *codes)
 
 static roles roles_of_conv(const mw__int8_product_match *m)
 {
-    int64_t groups = 1;
-    if (mw__arg_present(m->op, "groups") && (!mw__arg_int(m->op, "groups", &groups) || groups != 1))
+    const mw_tensor *x = mw__arg(m->op, "x");
+    if (!mw__int8_conv_is_whole(m->op))
         return (roles){0};
-    return (roles){.reads = {mw__arg(m->op, "x")}, .makes = m->result};
+    if (m->sum == NULL)
+        return (roles){.reads = {x}, .makes = m->result};
+    const mw_tensor *other = mw__arg(m->sum->base.op, m->own == 0 ? "y" : "x");
+    return (roles){.reads = {x, other}, .elements = {other}, .makes = m->sum->base.result};
 }
 
 static roles roles_of(const mw__pattern *pattern)
 {
-    if (!mw__pattern_is(pattern, MW__RULE_int8_requantize) && !mw__pattern_is(pattern, MW__RULE_int8_product))
+    if (!mw__pattern_is(pattern, MW__RULE_int8_requantize) && !mw__pattern_is(pattern, MW__RULE_int8_product) &&
+        !mw__pattern_is(pattern, MW__RULE_int8_residual))
         return (roles){0};
     const mw__int8_product_match *m = pattern->match;
     const mw_tensor *x = mw__arg(m->op, "x"), *y = mw__op_is(m->op, "add") ? mw__arg(m->op, "y") : NULL;
@@ -42,7 +46,7 @@ static roles roles_of(const mw__pattern *pattern)
         return roles_of_conv(m);
     if (!mw__op_is(m->op, "add") && !mw__op_is(m->op, "max_pool"))
         return (roles){0};
-    return (roles){.reads = {x, y}, .makes = m->result, .by_elements = true};
+    return (roles){.reads = {x, y}, .elements = {x, y}, .makes = m->result};
 }
 
 /* claimed: by value that is dequantized, as how many operands a pattern takes its codes instead. */
@@ -74,7 +78,7 @@ static void keep_others(mw__finder *f, const uint32_t *claimed, uint32_t *taken)
 /* Whether nothing had to change: if one operand lies in rows, all do, and the result. */
 static bool tie(mw__finder *f, const roles *r)
 {
-    const mw_tensor *of[3] = {codes_below(r->reads[0]), codes_below(r->reads[1]), r->makes};
+    const mw_tensor *of[3] = {codes_below(r->elements[0]), codes_below(r->elements[1]), r->makes};
     bool rows = false, changed = false;
     for (int k = 0; k < 2; k++)
         rows = rows || (of[k] != NULL && !f->quads[of[k]->id]);
@@ -89,7 +93,7 @@ static bool tie_all(mw__finder *f)
     bool done = true;
     for (size_t i = 0; i < f->body->op_count; i++) {
         const roles r = roles_of(f->patterns[i]);
-        done = (!r.by_elements || tie(f, &r)) && done;
+        done = (r.elements[0] == NULL || tie(f, &r)) && done;
     }
     return done;
 }

@@ -64,6 +64,15 @@ typedef void mw__int8_finish_rows(const mw__int8_finish *finish, const int32_t *
                                   void *out);
 /* Four rows side by side as quads, which out_step is between; of codes alone, of so many rows. */
 typedef mw__int8_finish_rows mw__int8_finish_quads;
+/* The same, as operand `own` of a sum with others, which lie as out does. */
+typedef struct mw__int8_joined {
+    const struct mw__int8_sum *sum;
+    int own;
+    float least; /* added to a code of its own before its zero point is: that, less the zero point in the sum */
+    const void *others;
+} mw__int8_joined;
+typedef void mw__int8_finish_joined(const mw__int8_finish *finish, const int32_t *sums, const mw__int8_rows *r,
+                                    const mw__int8_joined *joined, void *out);
 /* By four numbers for each lane; add[i] - by u[i] is added to the sum. */
 typedef struct mw__int8_lanes {
     const int32_t *add, *u; /* u: 0 to 255 */
@@ -81,6 +90,19 @@ typedef struct mw__int8_sum_match {
     float scale[2];
     int zero[2];
 } mw__int8_sum_match;
+
+/* How codes are added to codes: the arithmetic is that of the operations one by one, and so are the bits. */
+typedef struct mw__int8_sum {
+    float scale[2], y_scale, low, high;
+    uint8_t flip[2];
+    int32_t least[2], y_zero; /* least: the smallest code less the zero point */
+    bool divides;             /* by y_scale; else its reciprocal gives the same code for every pair of codes */
+    bool fits;                /* no sum is 2^30 steps of the result or more */
+    void (*add)(const struct mw__int8_sum *b, const uint8_t *x, const uint8_t *y, int64_t count, uint8_t *out);
+} mw__int8_sum;
+
+/* quads: all three lie so. */
+mw__int8_sum mw__int8_sum_of(const mw__int8_sum_match *match, bool quads, mw__level level);
 
 /* table[the largest code of each window]; in the order of the bytes of codes. */
 typedef struct mw__int8_pool_match {
@@ -128,11 +150,15 @@ mw_status mw__int8_plan_pool(mw__planner *planner, const mw__int8_pool_match *ma
  * step behind takes rows from. */
 uint32_t mw__int8_plan_result(mw__planner *planner, const mw__int8_product_match *m, const mw_tensor *x);
 void mw__int8_plan_unweave(mw__planner *planner, const mw__int8_product_match *m, uint32_t from);
+/* Whether it has one group. */
+bool mw__int8_conv_is_whole(const mw__op *conv);
 /* Why there is no plan for the shapes of a convolution; NULL: there is one. */
 const char *mw__int8_conv_declines(const mw__op *conv);
 
 mw__int8_finish_rows *mw__int8_rows_of(mw__level level);
 mw__int8_finish_quads *mw__int8_quads_of(mw__level level);
 mw__int8_finish_lanes *mw__int8_lanes_of(mw__level level);
+/* NULL: there is none, or it does not take these. */
+mw__int8_finish_joined *mw__int8_joined_of(mw__level level, const mw__int8_finish *finish, const mw__int8_sum *sum);
 
 #endif

@@ -82,6 +82,12 @@ static int64_t depth_of(const geometry *g)
     return g->quads * g->kernel[0] * g->kernel[1] * (g->by_pixels ? 1 : g->kernel[2]);
 }
 
+bool mw__int8_conv_is_whole(const mw__op *op)
+{
+    int64_t groups = 1;
+    return !mw__arg_present(op, "groups") || (mw__arg_int(op, "groups", &groups) && groups == 1);
+}
+
 const char *mw__int8_conv_declines(const mw__op *op)
 {
     geometry g;
@@ -237,10 +243,14 @@ static const int32_t *lay_starts(mw__planner *planner, const mw__int8_product_ma
 
 /* ---- planning ---- */
 
+/* What its codes are added to. */
+static const mw_tensor *others_of(const mw__int8_product_match *m) { return m->sum->x[1 - m->own]; }
+
 static void begin_block(mw__int8_conv *b, const geometry *g, const mw__int8_product_match *m, mw__level level)
 {
     const mw_dtype dtype = mw__dtype_of(m->x);
-    const bool x_quads = mw__int8_in_quads(m, m->x), y_quads = mw__int8_in_quads(m, m->result);
+    const bool x_quads = mw__int8_in_quads(m, m->x),
+               y_quads = mw__int8_in_quads(m, m->sum != NULL ? others_of(m) : m->result);
     *b = (mw__int8_conv){.code = mw__int8_code_of(level),
                          .x_quads = x_quads,
                          .y_quads = y_quads,
@@ -269,9 +279,27 @@ static void begin_block(mw__int8_conv *b, const geometry *g, const mw__int8_prod
 
 static void write_result(mw__planner *planner, const mw__int8_product_match *m, const mw__int8_conv *b, mw__step *step)
 {
+    const uint32_t to = m->sum != NULL ? mw__int8_plan_result(planner, &m->sum->base, others_of(m))
+                                       : mw__plan_buffer(planner, m->result);
     step->block = b;
     step->report.flops = 2.0 * (double)mw__count_of(m->result) * (double)m->depth;
-    mw__step_write(planner, step, mw__plan_buffer(planner, m->result), MW__WHOLE, 0);
+    if (m->sum != NULL)
+        mw__step_read(planner, step, mw__plan_buffer(planner, others_of(m)), MW__WHOLE, 0, false);
+    mw__step_write(planner, step, to, MW__WHOLE, 0);
+    if (m->sum != NULL)
+        mw__int8_plan_unweave(planner, &m->sum->base, to);
+}
+
+/* What results are added to before they leave. */
+static bool read_sum(mw__planner *planner, const mw__int8_product_match *m, mw__int8_conv *b)
+{
+    mw__int8_sum *sum = m->sum != NULL ? mw__plan_block(planner, sizeof *sum) : NULL;
+    if (sum == NULL)
+        return m->sum == NULL;
+    *sum = mw__int8_sum_of(m->sum, b->y_quads, mw__plan_level(planner));
+    b->sum = sum, b->own = m->own, b->least = (float)(m->y_zero - m->sum->zero[m->own]);
+    b->finish_joined = b->y_quads ? mw__int8_joined_of(mw__plan_level(planner), &b->finish, sum) : NULL;
+    return true;
 }
 
 static void plan_groups(mw__planner *planner, const mw__int8_product_match *m, const mw__int8_conv *b, double cost)
@@ -331,6 +359,8 @@ mw_status mw__int8_plan_conv(mw__planner *planner, const mw__int8_product_match 
     const bool any = fill_outputs(m, zero, numbers->add, zeros);
     b->finish = numbers->finish;
     b->finish.zero += b->y_quads && numbers->finish.dtype == MW_I8 ? 128 : 0;
+    if (!read_sum(planner, m, b))
+        return mw__plan_check(planner, err);
     b->scale = numbers->scale, b->shift = numbers->shift;
     b->zeros = zeros, b->out_size = mw__dtype_size(numbers->finish.dtype);
     bool dense;

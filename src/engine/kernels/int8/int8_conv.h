@@ -27,7 +27,11 @@ struct mw__int8_pixels;
 
 typedef struct mw__int8_conv {
     const mw__int8_code *code;
-    mw__int8_finish_rows *finish_lines; /* of y: rows, or quads of them */
+    mw__int8_finish_rows *finish_lines;    /* of y: rows, or quads of them */
+    mw__int8_finish_joined *finish_joined; /* or NULL */
+    const mw__int8_sum *sum;               /* what results are an operand of; NULL: they are y */
+    int own;                               /* which */
+    float least;                           /* mw__int8_joined */
     mw__int8_finish finish;
     void (*lay_plane)(const struct mw__int8_conv *b, const mw__int8_plane *p, const uint8_t *x, uint32_t *out);
     void (*copy)(const struct mw__int8_conv *b, const struct mw__int8_pixels *t, const uint8_t *planes,

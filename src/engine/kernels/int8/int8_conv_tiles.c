@@ -170,29 +170,64 @@ void (*mw__int8_conv_copy_of(mw__level level))(const mw__int8_conv *, const stru
     return MW__DISPATCH_BEST(copy, level);
 }
 
-/* The sums of outputs [output, output + rows) as results; y: the line of the first one, of the first image. */
+/* Where results go, and what they are added to, which lies as they do; or NULL. */
+typedef struct target {
+    char *y;
+    const char *others;
+} target;
+
+static target target_at(const target *to, size_t bytes)
+{
+    return (target){to->y + bytes, to->others != NULL ? to->others + bytes : NULL};
+}
+
+static void put_results(const mw__int8_conv *b, const char *results, size_t size, const target *to)
+{
+    const uint8_t *const own = (const uint8_t *)results, *const other = (const uint8_t *)to->others;
+    if (b->sum == NULL)
+        memcpy(to->y, results, size);
+    else
+        b->sum->add(b->sum, b->own == 0 ? own : other, b->own == 0 ? other : own, (int64_t)size, (uint8_t *)to->y);
+}
+
+static void finish_directly(const mw__int8_conv *b, const int32_t *sums, const mw__int8_rows *each, const target *to)
+{
+    const mw__int8_joined joined = {.sum = b->sum, .own = b->own, .least = b->least, .others = to->others};
+    if (b->sum != NULL)
+        b->finish_joined(&b->finish, sums, each, &joined, to->y);
+    else
+        b->finish_lines(&b->finish, sums, each, to->y);
+}
+
+/* The sums of outputs [output, output + rows) as results; to: the line of the first one, of the first image. */
 static void finish_outputs(const mw__int8_conv *b, const int32_t *sums, int64_t output, int64_t rows, const tile *t,
-                           char *y)
+                           const target *to)
 {
     char results[MW__INT8_ROWS_MOST * MW__INT8_LANES_MOST * sizeof(float)];
     const run *const runs = t->runs;
     const int64_t lines = rows / mw__int8_conv_line_rows(b);
     const size_t size = b->out_size * (size_t)mw__int8_conv_line_rows(b), step = mw__int8_conv_line_step(b);
     const size_t line = (size_t)b->code->lanes * size, image = (size_t)(b->groups * b->outputs) * step;
-    const bool direct = t->run_count == 1;
+    const bool direct = t->run_count == 1 && (b->sum == NULL || b->finish_joined != NULL);
     const mw__int8_rows each = {.rows = rows,
                                 .count = runs[t->run_count - 1].lane + runs[t->run_count - 1].count - runs[0].lane,
                                 .step = b->code->lanes,
                                 .scale = b->scale + output,
                                 .shift = b->shift + output,
                                 .out_step = direct ? step : line};
-    b->finish_lines(&b->finish, sums + runs[0].lane, &each,
-                    direct ? y + (size_t)runs[0].image * image + (size_t)runs[0].to * size : results);
-    for (int64_t r = 0; r < lines && !direct; r++)
-        for (int i = 0; i < t->run_count; i++)
-            memcpy(y + (size_t)r * step + (size_t)runs[i].image * image + (size_t)runs[i].to * size,
-                   results + (size_t)r * line + (size_t)(runs[i].lane - runs[0].lane) * size,
-                   (size_t)runs[i].count * size);
+    const target first = target_at(to, (size_t)runs[0].image * image + (size_t)runs[0].to * size);
+    if (direct) {
+        finish_directly(b, sums + runs[0].lane, &each, &first);
+        return;
+    }
+    b->finish_lines(&b->finish, sums + runs[0].lane, &each, results);
+    for (int64_t r = 0; r < lines; r++)
+        for (int i = 0; i < t->run_count; i++) {
+            const target at =
+                target_at(to, (size_t)r * step + (size_t)runs[i].image * image + (size_t)runs[i].to * size);
+            put_results(b, results + (size_t)r * line + (size_t)(runs[i].lane - runs[0].lane) * size,
+                        (size_t)runs[i].count * size, &at);
+        }
 }
 
 static void subtract_zeros(const mw__int8_conv *b, const int32_t *sums_of_x, int64_t output, int32_t *sums)
@@ -225,23 +260,36 @@ static void read_tile(const mw__int8_conv *b, const uint8_t *planes, int64_t at,
         b->code->one(r->x, dense ? b->dense : b->offset, b->depth, b->ones, &nothing, r->sums);
 }
 
-/* y: the group's first plane. */
-static void convolve_block(const mw__int8_conv *b, const ready_tile *r, int64_t group, int64_t at, char *y)
+/* Asks for what results are added to while their sums are computed. */
+static void ask_for_others(const mw__int8_conv *b, const tile *t, int64_t rows, const target *to)
+{
+    const size_t size = b->out_size * (size_t)mw__int8_conv_line_rows(b);
+    const size_t image = (size_t)(b->groups * b->outputs) * mw__int8_conv_line_step(b);
+    const char *const first = to->others + (size_t)t->runs[0].image * image + (size_t)t->runs[0].to * size;
+    for (int64_t r = 0; r < rows / mw__int8_conv_line_rows(b); r++)
+        for (int64_t at = 0; at < t->runs[0].count * (int64_t)size; at += 64)
+            mw__kernel_prefetch(first, r * (int64_t)mw__int8_conv_line_step(b) + at);
+}
+
+/* to: the group's first line. */
+static void convolve_block(const mw__int8_conv *b, const ready_tile *r, int64_t group, int64_t at, const target *to)
 {
     int32_t sums[MW__INT8_ROWS_MOST * MW__INT8_LANES_MOST];
     const int64_t first = at * b->block_rows, rows = mw__i64_min(b->block_rows, b->outputs - first);
     const int64_t output = group * b->outputs + first;
     mw__int8_tile *const run_tile = b->block_rows == 1 ? b->code->one : b->code->tile[r->t.vectors - 1];
+    const target lines = target_at(to, (size_t)(first / mw__int8_conv_line_rows(b)) * mw__int8_conv_line_step(b));
+    if (b->sum != NULL)
+        ask_for_others(b, &r->t, rows, &lines);
     run_tile(r->x, b->dense != NULL ? b->dense : b->offset, b->depth,
              b->panels + (group * b->blocks + at) * mw__int8_conv_panel_size(b),
              b->start + (group * b->blocks + at) * b->block_rows, sums);
     for (int64_t i = 0; i < rows && b->ones != NULL; i++)
         subtract_zeros(b, r->sums, output + i, sums + i * b->code->lanes);
-    finish_outputs(b, sums, output, rows, &r->t,
-                   y + (size_t)(first / mw__int8_conv_line_rows(b)) * mw__int8_conv_line_step(b));
+    finish_outputs(b, sums, output, rows, &r->t, &lines);
 }
 
-static void convolve(const mw__int8_conv *b, const uint8_t *planes, const part *p, char *y, uint32_t *scratch)
+static void convolve(const mw__int8_conv *b, const uint8_t *planes, const part *p, const target *to, uint32_t *scratch)
 {
     ready_tile ready[TILES_MOST];
     int count = 0;
@@ -251,13 +299,14 @@ static void convolve(const mw__int8_conv *b, const uint8_t *planes, const part *
     }
     for (int64_t at = p->from; at < p->to; at++)
         for (int i = 0; i < count; i++)
-            convolve_block(b, &ready[i], p->group, at, y);
+            convolve_block(b, &ready[i], p->group, at, to);
 }
 
 /* Units that follow each other at the same tiles are one part. */
 void mw__int8_conv_run_tiles(const mw__kernel_call *call)
 {
     const mw__int8_conv *b = call->block;
+    const target to = {call->out[0], b->sum != NULL ? call->in[1] : NULL};
     for (int64_t unit = call->begin, next; unit < call->end; unit = next) {
         const int64_t tiles = unit / b->chunks, from = unit % b->chunks * b->chunk;
         next = mw__i64_min((tiles + 1) * b->chunks, call->end);
@@ -265,7 +314,7 @@ void mw__int8_conv_run_tiles(const mw__kernel_call *call)
                         .tile_end = mw__i64_min((tiles + 1) * b->tiles_of_unit, b->tiles),
                         .from = from,
                         .to = mw__i64_min(from + (next - unit) * b->chunk, b->blocks)};
-        convolve(b, call->in[0], &p, call->out[0], call->scratch);
+        convolve(b, call->in[0], &p, &to, call->scratch);
     }
 }
 
@@ -277,11 +326,11 @@ void mw__int8_conv_run_groups(const mw__kernel_call *call)
         for (int64_t p = 0; p < b->plane_count; p++)
             b->lay_plane(b, &b->planes[p], (const uint8_t *)call->in[0] + unit * mw__int8_conv_x_size(b),
                          planes + p * b->plane_quads);
+        const target to = {(char *)call->out[0] + (size_t)(unit * b->outputs * mw__int8_conv_y_size(b)) * b->out_size,
+                           NULL};
         for (int64_t at = 0; at < b->tiles; at++) {
             const part p = {.group = unit % b->groups, .tile = at, .tile_end = at + 1, .to = b->blocks};
-            convolve(b, (const uint8_t *)planes, &p,
-                     (char *)call->out[0] + (size_t)(unit * b->outputs * mw__int8_conv_y_size(b)) * b->out_size,
-                     call->scratch);
+            convolve(b, (const uint8_t *)planes, &p, &to, call->scratch);
         }
     }
 }

@@ -111,6 +111,16 @@ mw__int8_finish_quads *mw__int8_quads_of(mw__level level)
     return MW__DISPATCH(quads, level);
 }
 
+mw__int8_finish_joined *mw__int8_joined_of(mw__level level, const mw__int8_finish *finish, const mw__int8_sum *sum)
+{
+#if MW_HAVE_AVX512
+    if (level == MW__LEVEL_AVX512 && finish->dtype != MW_F32 && sum->fits)
+        return mw__int8_joined_avx512;
+#endif
+    (void)level, (void)finish, (void)sum;
+    return NULL;
+}
+
 mw__int8_finish_lanes *mw__int8_lanes_of(mw__level level)
 {
 #if MW_HAVE_AVX512

@@ -10,6 +10,7 @@
 extern const mw__int8_code mw__int8_avx512, mw__int8_avx512_dots;
 mw__int8_finish_rows mw__int8_rows_avx512;
 mw__int8_finish_quads mw__int8_quads_avx512;
+mw__int8_finish_joined mw__int8_joined_avx512;
 mw__int8_finish_lanes mw__int8_lanes_avx512;
 #endif
 

@@ -140,6 +140,74 @@ void mw__int8_quads_avx512(const mw__int8_finish *finish, const int32_t *sums, c
     }
 }
 
+/* ---- sums with others ---- */
+
+/* What is added in the registers, by rows of 16 lanes. */
+typedef struct joined_numbers {
+    __m512 least, scale, other_scale, by; /* by: what the sum is multiplied by, or divided by */
+    __m512i other_least;
+    bool divides;
+} joined_numbers;
+
+static joined_numbers numbers_of(const mw__int8_joined *j)
+{
+    const mw__int8_sum *sum = j->sum;
+    return (joined_numbers){.least = _mm512_set1_ps(j->least),
+                            .scale = _mm512_set1_ps(sum->scale[j->own]),
+                            .other_scale = _mm512_set1_ps(sum->scale[1 - j->own]),
+                            .by = _mm512_set1_ps(sum->divides ? sum->y_scale : 1.0f / sum->y_scale),
+                            .other_least = _mm512_set1_epi32(sum->least[1 - j->own]),
+                            .divides = sum->divides};
+}
+
+/* Steps of the sum of a row, and of byte `j` of the others. */
+MW__INLINE __m512i joined_steps(const mw__int8_finish *f, const joined_numbers *n, __m512i sums, __m512 scale,
+                                __m512 shift, __m512i others, const int j)
+{
+    __m512 own = _mm512_add_ps(_mm512_mul_ps(_mm512_cvtepi32_ps(sums), scale), shift);
+    own = _mm512_min_ps(_mm512_max_ps(own, _mm512_set1_ps(f->low)), _mm512_set1_ps(f->high));
+    own = _mm512_add_ps(_mm512_roundscale_ps(own, _MM_FROUND_TO_NEAREST_INT), n->least);
+    const __m512i high = j > 0 ? _mm512_srli_epi32(others, (unsigned)(8 * j)) : others;
+    const __m512i code = j < 3 ? _mm512_and_si512(high, _mm512_set1_epi32(255)) : high;
+    const __m512 other = _mm512_cvtepi32_ps(_mm512_add_epi32(code, n->other_least));
+    const __m512 sum = _mm512_add_ps(_mm512_mul_ps(own, n->scale), _mm512_mul_ps(other, n->other_scale));
+    return _mm512_cvtps_epi32(n->divides ? _mm512_div_ps(sum, n->by) : _mm512_mul_ps(sum, n->by));
+}
+
+static void join_quad(const mw__int8_finish *finish, const quad_bounds *bounds, const joined_numbers *numbers,
+                      const int32_t *sums, const mw__int8_rows *r, int64_t at, const uint32_t *others, uint32_t *out)
+{
+    const mw__int8_finish f = *finish;
+    const joined_numbers n = *numbers;
+    const int64_t count = r->count, step = r->step;
+    const int32_t *of = sums + at * step;
+    __m512 scale[4], shift[4];
+    UNROLL for (int j = 0; j < 4; j++) scale[j] = _mm512_set1_ps(r->scale[at + j]),
+                                       shift[j] = _mm512_set1_ps(r->shift[at + j]);
+    for (int64_t i = 0; i < count; i += LANES) {
+        const __mmask16 mask = mw__first_lanes(count - i);
+        const __m512i other = _mm512_maskz_loadu_epi32(mask, others + i);
+        __m512i row[4];
+        UNROLL for (int j = 0; j < 4; j++) row[j] =
+            joined_steps(&f, &n, _mm512_maskz_loadu_epi32(mask, of + j * step + i), scale[j], shift[j], other, j);
+        _mm512_mask_storeu_epi32(out + i, mask, weave_rows(bounds, row));
+    }
+}
+
+void mw__int8_joined_avx512(const mw__int8_finish *finish, const int32_t *sums, const mw__int8_rows *r,
+                            const mw__int8_joined *joined, void *out)
+{
+    const mw__int8_finish to = {.low = joined->sum->low, .high = joined->sum->high, .zero = joined->sum->y_zero};
+    const quad_bounds bounds = bounds_of(&to);
+    const joined_numbers numbers = numbers_of(joined);
+    for (int64_t at = 0; at < r->rows; at += 4) {
+        const size_t line = (size_t)(at / 4) * r->out_step;
+        join_quad(finish, &bounds, &numbers, sums, r, at,
+                  (const uint32_t *)(const void *)((const char *)joined->others + line),
+                  (uint32_t *)(void *)((char *)out + line));
+    }
+}
+
 void mw__int8_lanes_avx512(const mw__int8_finish *finish, const int32_t *sums, int64_t count,
                            const mw__int8_lanes *lanes, int32_t by, void *out)
 {
