@@ -24,8 +24,10 @@ if(mw_tool_pages)
 endif()
 
 # The module for Python, which finds the library by its own place.
+install(FILES ${PROJECT_SOURCE_DIR}/examples/python/pyproject.toml
+    ${PROJECT_SOURCE_DIR}/examples/python/wheel_of_millwright.py DESTINATION ${CMAKE_INSTALL_DATADIR}/millwright/python)
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/examples/python/millwright DESTINATION ${CMAKE_INSTALL_DATADIR}/millwright/python
-    FILES_MATCHING PATTERN "*.py")
+    FILES_MATCHING PATTERN "*.py" PATTERN "*.pyi" PATTERN "py.typed")
 
 set(mw_package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/millwright)
 install(EXPORT millwright-targets NAMESPACE millwright:: DESTINATION ${mw_package_dir})

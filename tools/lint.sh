@@ -15,6 +15,7 @@ if command -v python3 >/dev/null; then
     tools/lint_circles.py || status=1
     tools/lint_twice.py || status=1
     tools/python_abi.py --check || status=1
+    tools/python_stubs.py --check || status=1
     tools/cpp_header.py --check || status=1
     tools/interface.py --check || status=1
     tools/draw_house.py --check || status=1

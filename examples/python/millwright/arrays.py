@@ -1,11 +1,14 @@
 """Elements in memory: what the library gives (Array) and what it is fed (buffers, numpy's arrays, lists of numbers).
 
 Nothing here needs numpy: its arrays are known by their __array_interface__, and numpy.asarray takes an Array."""
+from __future__ import annotations
+
 import ctypes
 import itertools
 import math
 import struct
 import sys
+from typing import Any, List
 
 from . import abi
 
@@ -58,7 +61,7 @@ def nested(items, shape):
 class Array:
     """Dense row-major elements in memory of their own. numpy.asarray(a) shares it; tolist() needs no numpy."""
 
-    def __init__(self, shape, dtype, data=None):
+    def __init__(self, shape: Any, dtype: Any, data: Any = None) -> None:
         self.shape, self.dtype = tuple(shape), DType(dtype)
         self.size = math.prod(self.shape)
         self.data = data if data is not None else (TYPES[self.dtype][1] * self.size)()
@@ -75,19 +78,19 @@ class Array:
         made.shape, made.dtype, made.size, made.data = shape, dtype, size, kind()
         return made
 
-    def numpy(self):
+    def numpy(self) -> Any:
         """An array of numpy that shares the memory."""
         import numpy  # of whoever asks for it
 
         return numpy.asarray(self)
 
-    def flat(self):
+    def flat(self) -> List[Any]:
         """The elements, one behind the other."""
         if self.dtype == DType.MW_F16:
             return list(struct.unpack(f"={self.size}e", bytes(self.data)))
         return list(self.data)
 
-    def tolist(self):
+    def tolist(self) -> Any:
         """Lists within lists; a number for rank 0."""
         return nested(self.flat(), self.shape)
 

@@ -5,13 +5,17 @@
         loss = trainer.step(batch)
 
 What a function of Python raises while it makes an example is raised by the call that wanted the example."""
+from __future__ import annotations
+
 import ctypes
 import itertools
 import os
 import threading
+from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence, Tuple
 
 from . import abi, arrays
 from .arrays import Array, DType
+from .kinds import Feeds, Path, Shape, Type, Values
 from .library import Error, Handle, Status, checked, extents_of, fill, library, report, shape_of, text_of
 
 
@@ -29,12 +33,12 @@ class Dataset(Handle):
     # ---- files ----
 
     @classmethod
-    def idx(cls, folder, prefix):
+    def idx(cls, folder: Path, prefix: str) -> Dataset:
         """Columns "x" and "y" of files of the MNIST family; prefix "train" or "t10k"."""
         return cls._of(checked("mw_dataset_open_idx", os.fspath(folder).encode(), prefix.encode()))
 
     @classmethod
-    def csv(cls, path, separator=",", header=True, **columns):
+    def csv(cls, path: Path, separator: str = ",", header: bool = True, **columns: Mapping[str, Any]) -> Dataset:
         """A table: csv("iris.csv", x={"fields": ["length", "width"]}, y={"fields": ["kind"], "classes": True}).
         Of a column: fields, dtype, classes, class_names, scale, offset."""
         options, keep = table_options(columns)
@@ -42,28 +46,28 @@ class Dataset(Handle):
         return cls._of(checked("mw_dataset_open_csv", os.fspath(path).encode(), ctypes.byref(options)))
 
     @classmethod
-    def jsonl(cls, path, **columns):
+    def jsonl(cls, path: Path, **columns: Mapping[str, Any]) -> Dataset:
         """A file of JSON objects, one a line; columns as those of csv."""
         options, keep = table_options(columns)
         return cls._of(checked("mw_dataset_open_jsonl", os.fspath(path).encode(), ctypes.byref(options)))
 
     @classmethod
-    def images(cls, folder, **options):
+    def images(cls, folder: Path, **options: Any) -> Dataset:
         """Pictures of a folder for each class, or of a table: columns "x" and "y". Options are those of
         mw_image_options: images("flowers", height=224, width=224, fit=2, table="labels.csv")."""
-        keep = []
+        keep: List[Any] = []
         filled = fill(library.mw_image_defaults(), options, keep, "images")
         return cls._of(checked("mw_dataset_open_images", os.fspath(folder).encode(), ctypes.byref(filled)))
 
     @classmethod
-    def tensors(cls, path):
+    def tensors(cls, path: Path) -> Dataset:
         """Every tensor of a .npz, .npy, safetensors or other file, whose first axis counts the examples."""
         return cls._of(checked("mw_dataset_open_tensors", os.fspath(path).encode(), None, 0))
 
     # ---- memory and functions ----
 
     @classmethod
-    def arrays(cls, scales=None, **columns):
+    def arrays(cls, scales: Optional[Mapping[str, float]] = None, **columns: Values) -> Dataset:
         """Arrays whose first axis counts the examples; copied. `scales` gives factors by column."""
         found = {name: arrays.source(value, name, DType.MW_F32) for name, value in columns.items()}
         counts = {name: s.shape[0] if s.shape else None for name, s in found.items()}
@@ -76,7 +80,8 @@ class Dataset(Handle):
         return cls._of(checked("mw_dataset_create", items, len(items), examples, True))
 
     @classmethod
-    def function(cls, columns, examples, make):
+    def function(
+            cls, columns: Mapping[str, Tuple[Type, Shape]], examples: int, make: Callable[[int, str], Values]) -> Dataset:
         """Examples that make(example, column) gives; columns is {name: (dtype, shape)}. Loaders call it."""
         columns = {name: (arrays.dtype_of(d), extents_of(shape_of(s))) for name, (d, s) in columns.items()}
         names = list(columns)
@@ -92,7 +97,9 @@ class Dataset(Handle):
         items = column_array(columns)
         return cls._of(checked("mw_dataset_create_callback", items, len(items), examples, thunk, None), thunk)
 
-    def map(self, change, columns=None, seed=0):
+    def map(
+            self, change: Callable[[Mapping[str, Array]], Feeds], columns: Optional[Mapping[str, Tuple[Type, Shape]]]
+            = None, seed: int = 0) -> Dataset:
         """Each example as change({column: Array}) gives it, in a dict, whenever it is served."""
         source = self.columns
         columns = source if columns is None else {
@@ -116,28 +123,29 @@ class Dataset(Handle):
 
     # ---- parts and mixtures ----
 
-    def subset(self, examples):
+    def subset(self, examples: Sequence[int]) -> Dataset:
         """The examples with these numbers, in this order."""
         return self._made("mw_dataset_subset", (ctypes.c_int64 * len(examples))(*examples), len(examples))
 
-    def split(self, counts, seed=0):
+    def split(self, counts: Sequence[int], seed: int = 0) -> List[Dataset]:
         """Parts dealt out at random; one of the counts may be -1, the rest."""
         out = (ctypes.POINTER(abi.mw_dataset) * len(counts))()
         checked("mw_dataset_split", self, (ctypes.c_int64 * len(counts))(*counts), len(counts), seed, out)
         return [Dataset._of(pointer, self) for pointer in out]
 
-    def augment(self, column="x", **options):
+    def augment(self, column: str = "x", **options: Any) -> Dataset:
         """Pictures moved, mirrored and changed at random: the fields of mw_augment_options."""
         filled = fill(library.mw_augment_defaults(column.encode()), options, [], "augment")
         return self._made("mw_dataset_augment", ctypes.byref(filled))
 
-    def mix(self, classes, column="x", label="y", **options):
+    def mix(self, classes: int, column: str = "x", label: str = "y", **options: Any) -> Dataset:
         """Pictures mixed with others of the set (mixup, cutmix); labels become numbers of all classes."""
         names = column.encode(), label.encode()
         filled = fill(library.mw_mix_defaults(*names, classes), options, [], "mix")
         return self._made("mw_dataset_mix", ctypes.byref(filled))
 
-    def normalize(self, mean, deviation, column="x", channels_first=False):
+    def normalize(
+            self, mean: Sequence[float], deviation: Sequence[float], column: str = "x", channels_first: bool = False) -> Dataset:
         """Pictures less the mean of each channel, by its deviation."""
         if len(mean) != len(deviation):
             raise ValueError(f"{len(mean)} means and {len(deviation)} deviations")
@@ -146,11 +154,11 @@ class Dataset(Handle):
         filled.channels_first = channels_first
         return self._made("mw_dataset_normalize", ctypes.byref(filled))
 
-    def prefetch(self, batches, threads=1):
+    def prefetch(self, batches: int, threads: int = 1) -> Dataset:
         """The same; threads of the library make so many batches ahead."""
         return self._made("mw_dataset_prefetch_threads", batches, threads)
 
-    def bucket(self, lengths, limits):
+    def bucket(self, lengths: Sequence[int], limits: Sequence[int]) -> Dataset:
         """The same, in batches of examples of about one length, cut to the limit that the longest needs."""
         numbers = (ctypes.c_int64 * len(lengths))(*lengths), (ctypes.c_int64 * len(limits))(*limits)
         return self._made("mw_dataset_bucket", *numbers, len(limits))
@@ -164,20 +172,20 @@ class Dataset(Handle):
         return library.mw_dataset_examples(self)
 
     @property
-    def columns(self):
+    def columns(self) -> Dict[str, Any]:
         """{name: (dtype, shape of one example)}"""
         found = itertools.takewhile(bool, (library.mw_dataset_column_at(self, i) for i in itertools.count()))
-        found = [column[0] for column in found]
-        return {text_of(c.name): (DType(c.dtype), extents_of(c.shape)) for c in found}
+        columns = [column[0] for column in found]
+        return {text_of(c.name): (DType(c.dtype), extents_of(c.shape)) for c in columns}
 
-    def classes(self, column="y"):
+    def classes(self, column: str = "y") -> List[str]:
         """Names of the classes of a column."""
         name = column.encode()
         classes = library.mw_dataset_classes(self, name)
         return [text_of(classes.names[i]) for i in range(classes.count)]
 
 
-def concatenate(datasets):
+def concatenate(datasets: Sequence[Dataset]) -> Dataset:
     """The examples of one data set after those of another."""
     block = (ctypes.POINTER(abi.mw_dataset) * len(datasets))(*(d._as_parameter_ for d in datasets))
     return Dataset._of(checked("mw_dataset_concatenate", block, len(datasets)), *datasets)
@@ -229,19 +237,19 @@ class Loader(Handle):
 
     _destroy = "mw_loader_destroy"
 
-    def __init__(self, dataset, batch, **options):
+    def __init__(self, dataset: Dataset, batch: int, **options: Any) -> None:
         filled = fill(library.mw_loader_defaults(dataset, batch), options, [], "a loader")
         self._adopt(checked("mw_loader_create", ctypes.byref(filled)), dataset)
         self.dataset, self._served, self._lock = dataset, 0, threading.RLock()
 
-    def next(self):
+    def next(self) -> Optional[Batch]:
         """The next batch; None at the end of an epoch. It is good until the next call."""
         with self._lock:
             self._served += 1
             pointer = checked("mw_loader_next", self)
             return Batch(self, pointer, self._served) if pointer else None
 
-    def close(self):
+    def close(self) -> None:
         with self._lock:
             super().close()
 
@@ -252,13 +260,13 @@ class Loader(Handle):
         return library.mw_loader_batches(self)
 
     @property
-    def position(self):
+    def position(self) -> Tuple[int, int]:
         """(epoch, batches served in it); may be set."""
         position = library.mw_loader_tell(self)
         return position.epoch, position.batch
 
     @position.setter
-    def position(self, value):
+    def position(self, value: Tuple[int, int]) -> None:
         with self._lock:
             self._served += 1
             checked("mw_loader_seek", self, abi.mw_loader_position(*value))
@@ -267,7 +275,7 @@ class Loader(Handle):
 class Batch:
     """What a loader serves: memory of the loader, until its next batch."""
 
-    def __init__(self, loader, pointer, number):
+    def __init__(self, loader: Any, pointer: Any, number: Any) -> None:
         self._loader, self._pointer, self._number = loader, pointer, number
 
     @property
@@ -281,7 +289,7 @@ class Batch:
         return self._loader._lock
 
     @property
-    def examples(self):
+    def examples(self) -> int:
         return self._as_parameter_[0].examples
 
     def _feeds(self):
@@ -289,7 +297,7 @@ class Batch:
         return {text_of(batch.feeds[i].name): batch.feeds[i] for i in range(batch.feed_count)}
 
     @property
-    def ids(self):
+    def ids(self) -> List[int]:
         """Numbers of its examples."""
         batch, (dtype, shape) = self._as_parameter_[0], next(iter(self._loader.dataset.columns.values()))
         each = max(1, Array(shape, DType.MW_U8).size)
@@ -324,7 +332,7 @@ class Tensors(Handle):
 
     _destroy = "mw_tensors_destroy"
 
-    def __init__(self, path):
+    def __init__(self, path: Path) -> None:
         self._adopt(checked("mw_tensors_open", os.fspath(path).encode()))
 
     def __len__(self):
@@ -335,7 +343,7 @@ class Tensors(Handle):
 
     keys = __iter__
 
-    def read(self, name, dtype=None):
+    def read(self, name: str, dtype: Optional[Type] = None) -> Array:
         """A tensor; bfloat16 and what Python has no type for becomes fp32."""
         found = library.mw_tensors_find(self, name.encode())
         if not found:
@@ -349,7 +357,7 @@ class Tensors(Handle):
     __getitem__ = read
 
 
-def write_tensors(path, tensors):
+def write_tensors(path: Path, tensors: Feeds) -> None:
     """Writes {name: values} as .safetensors, .npz or .npy."""
     items, keep = (abi.mw_tensor_values * len(tensors))(), []
     for item, (name, value) in zip(items, tensors.items()):

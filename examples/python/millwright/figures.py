@@ -3,11 +3,15 @@
     with Metrics("run/mnist.jsonl") as metrics:
         metrics.write("step", 10, loss=0.5)
     print(Scores("classes", 10).add(predictions=p, labels=y).figures)"""
+from __future__ import annotations
+
 import ctypes
 import os
+from typing import Any, Dict, Mapping, Optional, Union
 
 from . import abi, arrays
 from .arrays import DType
+from .kinds import Path, Values
 from .library import Handle, checked, fill, library, named_value, text_of
 
 
@@ -28,11 +32,11 @@ class Metrics(Handle):
 
     _destroy = "mw_metrics_destroy"
 
-    def __init__(self, path, **options):
+    def __init__(self, path: Path, **options: Any) -> None:
         filled = fill(library.mw_metrics_defaults(), options, [], "metrics")
         self._adopt(checked("mw_metrics_create", os.fspath(path).encode(), ctypes.byref(filled)))
 
-    def write(self, kind, step, values=None, **more):
+    def write(self, kind: str, step: int, values: Optional[Mapping[str, Any]] = None, **more: Any) -> None:
         """Appends one record: numbers and texts by their names."""
         items = fields_of({**(values or {}), **more})
         checked("mw_metrics_write", self, kind.encode(), step, items, len(items))
@@ -44,13 +48,15 @@ class Scores(Handle):
 
     _destroy = "mw_scores_destroy"
 
-    def __init__(self, task, columns=1, names=None):
+    def __init__(self, task: Union[str, int], columns: int = 1, names: Optional[str] = None) -> None:
         library.need("learn")
         task = named_value("mw_scores_create", "task", task, "scores: task")
         self._adopt(checked("mw_scores_create", task, columns, names and names.encode()))
-        self._columns, self._task = columns, abi.mw_score_task(task)
+        self._columns, self._task = columns, task
 
-    def add(self, predictions, labels=None, targets=None, weights=None):
+    def add(
+            self, predictions: Values, labels: Optional[Values] = None, targets: Optional[Values] = None, weights:
+            Optional[Values] = None) -> Scores:
         """Adds examples; returns the scores."""
         made, keep = abi.mw_score_batch(), []
         given = {"predictions": (predictions, DType.MW_F32), "labels": (labels, DType.MW_I32),
@@ -71,13 +77,13 @@ class Scores(Handle):
         if found.count != examples * (1 if single else self._columns):
             raise ValueError(f"{name}: the shape is {list(found.shape)}, of {examples} examples of {self._columns} columns")
 
-    def add_text(self, reference, text):
+    def add_text(self, reference: str, text: str) -> Scores:
         """Adds a text beside what it should be; returns the scores."""
         checked("mw_scores_add_text", self, reference.encode(), text.encode())
         return self
 
     @property
-    def figures(self):
+    def figures(self) -> Dict[str, float]:
         """{name: value}; nan where one is not defined."""
         found = (library.mw_scores_get(self, i) for i in range(library.mw_scores_count(self)))
         return {text_of(one.name): one.value for one in found}

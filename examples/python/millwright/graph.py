@@ -6,16 +6,19 @@
     dw, = grad(y.reduce_sum(), [w])
 
 An error in a graph stays there, as in C: what failed is raised, and so is every later call on that graph."""
+from __future__ import annotations
+
 import ctypes
 import itertools
 import os
 import threading
+from typing import Any, Callable, List, Mapping, Optional, Sequence, Tuple, Union
 
 from . import abi, arrays
 from .arrays import DType
 from .description import write_options
+from .kinds import Path, Shape, Type, Values
 from .library import Callbacks, Error, Status, checked, extents_of, fill, library, report, shape_of, text_of
-from .library import raise_error
 from .tuning import Tunable
 
 NUMBERS = (bool, int, float)
@@ -27,7 +30,7 @@ class Graph(Tunable):
 
     _destroy = "mw_graph_destroy"
 
-    def __init__(self, opset=18):
+    def __init__(self, opset: int = 18) -> None:
         options = fill(library.mw_graph_defaults(), {"opset": opset}, [], "a graph")
         self._adopt(checked("mw_graph_create", ctypes.byref(options)))
 
@@ -44,18 +47,18 @@ class Graph(Tunable):
     # ---- models that there are ----
 
     @classmethod
-    def read_mil(cls, path):
+    def read_mil(cls, path: Path) -> Graph:
         """A model.mil with its weights."""
         return cls._of(checked("mw_graph_open_mil", str(path).encode(), None))
 
     @classmethod
-    def parse_mil(cls, text, folder=None):
+    def parse_mil(cls, text: str, folder: Optional[Path] = None) -> Graph:
         """MIL text; `folder` has its weight files."""
         data = text.encode()
         return cls._of(checked("mw_graph_parse_mil", data, len(data), folder and str(folder).encode(), None))
 
     @classmethod
-    def read_onnx(cls, path, extents=None, **options):
+    def read_onnx(cls, path: Path, extents: Optional[Mapping[str, int]] = None, **options: Any) -> Graph:
         """An ONNX file; `extents` gives dimensions by name, the others stay open."""
         items = [abi.mw_onnx_extent(name.encode(), extent) for name, extent in (extents or {}).items()]
         array = (abi.mw_onnx_extent * len(items))(*items)
@@ -64,7 +67,7 @@ class Graph(Tunable):
         return cls._of(checked("mw_graph_open_onnx", str(path).encode(), ctypes.byref(filled)))
 
     @classmethod
-    def read_coreml(cls, path, function=None):
+    def read_coreml(cls, path: Path, function: Optional[str] = None) -> Graph:
         """A function of a Core ML package or compiled model; None is its "main", or the only one."""
         model = checked("mw_coreml_open", str(path).encode(), None)
         try:
@@ -75,15 +78,15 @@ class Graph(Tunable):
 
     # ---- leaves ----
 
-    def input(self, name, shape, dtype=DType.MW_F32):
+    def input(self, name: str, shape: Shape, dtype: Type = DType.MW_F32) -> Tensor:
         """A tensor that is fed at each run. None in the shape: an extent that is chosen later."""
         return self._made("mw_input", name.encode(), arrays.dtype_of(dtype), shape_of(shape))
 
-    def parameter(self, name, shape, init=None, dtype=DType.MW_F32):
+    def parameter(self, name: str, shape: Shape, init: Any = None, dtype: Type = DType.MW_F32) -> Tensor:
         """A tensor that training changes. init: one of `init`, or its values; None is init.kaiming_uniform()."""
         return self._leaf("mw_parameter", name, shape, init, dtype)
 
-    def state(self, name, shape, init=None, dtype=DType.MW_F32):
+    def state(self, name: str, shape: Shape, init: Any = None, dtype: Type = DType.MW_F32) -> Tensor:
         """A tensor that stays on the device but is not trained; init as parameter, None is zeros."""
         return self._leaf("mw_state", name, shape, library.mw_init_zeros() if init is None else init, dtype)
 
@@ -97,7 +100,7 @@ class Graph(Tunable):
             init = library.mw_init_data(found.address)
         return self._made(call, name.encode(), dtype, shape_of(shape), init)
 
-    def constant(self, data, dtype=None):
+    def constant(self, data: Values, dtype: Optional[Type] = None) -> Tensor:
         """A constant of numbers, lists of them, arrays, or one text. Floats of Python are fp32, integers int32, unless
         dtype says otherwise; arrays have the type of their elements."""
         if isinstance(data, str):
@@ -108,7 +111,7 @@ class Graph(Tunable):
 
     # ---- operations ----
 
-    def op(self, operation, **arguments):
+    def op(self, operation: str, **arguments: Any) -> Any:
         """Appends an operation by its name in MIL, with its arguments by theirs; None is one that is left out. Numbers,
         text, lists and arrays become constants: a float has the type of the first floating-point tensor, and an
         argument that stands beside a tensor (x, y, a, b) that of the tensor. Returns a tensor, or a tuple of them."""
@@ -159,6 +162,11 @@ class Graph(Tunable):
         with self._lock:
             return self._wrap(getattr(library, call)(self, *arguments))
 
+    def _made_of(self, call, *arguments):
+        """What a call on tensors of this graph gives."""
+        with self._lock:
+            return self._wrap(getattr(library, call)(*arguments))
+
     def _wrap(self, pointer):
         if not pointer:
             self.check()
@@ -170,29 +178,29 @@ class Graph(Tunable):
 
     # ---- the whole ----
 
-    def check(self):
+    def check(self) -> None:
         """Raises the first error of any constructor."""
         with self._lock:
             checked("mw_graph_check", self)
 
-    def find(self, name):
+    def find(self, name: str) -> Optional[Tensor]:
         """An input, parameter, result or named tensor; None if there is none."""
         with self._lock:
             pointer = library.mw_graph_find(self, name.encode())
             return Tensor(self, pointer) if pointer else None
 
-    def evaluation(self):
+    def evaluation(self) -> Graph:
         """The same outputs as they are after training: a new graph."""
         with self._lock:
             return Graph._of(checked("mw_graph_evaluation", self))
 
     @property
-    def inputs(self):
+    def inputs(self) -> List[Tensor]:
         """What is fed, in the order of the text; parameters and states are not."""
         return self._all("mw_graph_input_at")
 
     @property
-    def outputs(self):
+    def outputs(self) -> List[Tensor]:
         """The results, in the order of the text."""
         return self._all("mw_graph_output_at")
 
@@ -201,16 +209,16 @@ class Graph(Tunable):
             found = (getattr(library, call)(self, i) for i in itertools.count())
             return [Tensor(self, pointer) for pointer in itertools.takewhile(bool, found)]
 
-    def write(self, path, **options):
+    def write(self, path: Path, **options: Any) -> None:
         """Writes it in the format that the path ends in: .mlpackage, .onnx, else a folder with model.mil, where
         parameters are inputs. Options: description={"author": .., "license": .., "text": ..}, any_batch, check_only,
         opset, function."""
-        keep = []
+        keep: List[Any] = []
         filled = write_options(options, keep, "write")
         with self._lock:
             checked("mw_graph_write", self, os.fspath(path).encode(), ctypes.byref(filled))
 
-    def mil(self):
+    def mil(self) -> str:
         """The graph as MIL text."""
         with self._lock:
             return owned_text(checked("mw_graph_print_mil", self, None))
@@ -219,7 +227,7 @@ class Graph(Tunable):
         with self._lock:
             return owned_text(checked("mw_graph_print", self))
 
-    def close(self):
+    def close(self) -> None:
         with self._lock:
             super().close()
 
@@ -241,8 +249,9 @@ class Tensor:
     """A value of a graph. Every operation with an argument x is a method: x.relu(), x.reshape(shape=[2, 3])."""
 
     __slots__ = ("graph", "_pointer", "__weakref__")
+    __array_ufunc__ = None  # numpy leaves array + tensor to the tensor
 
-    def __init__(self, graph, pointer):
+    def __init__(self, graph: Graph, pointer: Any) -> None:
         self.graph, self._pointer = graph, pointer
 
     @property
@@ -251,26 +260,26 @@ class Tensor:
         return self._pointer
 
     @property
-    def dtype(self):
+    def dtype(self) -> DType:
         return DType(library.mw_tensor_dtype(self))
 
     @property
-    def shape(self):
+    def shape(self) -> Tuple[Optional[int], ...]:
         return extents_of(library.mw_tensor_shape(self))
 
     @property
-    def name(self):
+    def name(self) -> str:
         return text_of(library.mw_tensor_name(self))
 
-    def named(self, name):
+    def named(self, name: str) -> Tensor:
         """Gives it a name, for messages, text and ports; returns it."""
         return self.graph._made_of("mw_name", self, name.encode())
 
-    def output(self, name):
+    def output(self, name: str) -> Tensor:
         """Makes it a result of the graph; returns the tensor that is the result."""
         return self.graph._made_of("mw_output", self, name.encode())
 
-    def assign(self, value):
+    def assign(self, value: Tensor) -> Tensor:
         """Of a state: the value that it has after each training step."""
         return self.graph._made_of("mw_state_assign", self, value)
 
@@ -349,16 +358,6 @@ for _python, _mil in {"add": "add", "sub": "sub", "mul": "mul", "truediv": "real
     setattr(Tensor, f"__r{_python}__", _operator(_mil, swapped=True))
 for _python, _mil in {"lt": "less", "le": "less_equal", "gt": "greater", "ge": "greater_equal"}.items():
     setattr(Tensor, f"__{_python}__", _operator(_mil))
-Tensor.__array_ufunc__ = None  # numpy leaves array + tensor to the tensor
-
-
-def _made_of(self, call, *arguments):
-    """What a call on tensors of this graph gives."""
-    with self._lock:
-        return self._wrap(getattr(library, call)(*arguments))
-
-
-Graph._made_of = _made_of
 
 
 # ---- gradients ----
@@ -368,12 +367,12 @@ def pointers(tensors):
     return (ctypes.POINTER(abi.mw_tensor) * len(tensors))(*(t._as_parameter_ for t in tensors))
 
 
-def grad(loss, x):
+def grad(loss: Tensor, x: Sequence[Tensor]) -> Tuple[Tensor, ...]:
     """d loss / d x for each tensor of the list x, as tensors of the same graph: they can be differentiated again."""
     return _gradients("mw_grad", loss.graph, x, loss)
 
 
-def hvp(loss, x, v):
+def hvp(loss: Tensor, x: Sequence[Tensor], v: Sequence[Tensor]) -> Tuple[Tensor, ...]:
     """The Hessian of a scalar times v, over the list of tensors x."""
     return _gradients("mw_hvp", loss.graph, x, loss, v)
 
@@ -385,7 +384,9 @@ def _gradients(call, graph, x, loss, *more):
         return tuple(Tensor(graph, pointer) for pointer in out)
 
 
-def custom_vjp(name, y, inputs, rule):
+def custom_vjp(
+        name: str, y: Tensor, inputs: Sequence[Tensor], rule: Callable[[Sequence[Tensor], Tensor, Tensor],
+        Sequence[Optional[Tensor]]]) -> Tensor:
     """y with the gradient rule(inputs, y, dy), which returns a tensor, or None, for each input. It is called when a
     gradient is built, also by a Trainer, on tensors of that graph; they are of no use when it has returned."""
 
@@ -432,7 +433,8 @@ def borrowed(pointer, keep):
 # ---- branches and loops ----
 
 
-def while_loop(variables, condition, body):
+def while_loop(
+        variables: Sequence[Tensor], condition: Callable[..., Tensor], body: Callable[..., Any]) -> Tuple[Tensor, ...]:
     """variables = body(*variables) as long as condition(*variables); both are called once, while the loop is built, and
     use what stands around them. Returns the loop variables at its end."""
     graph = variables[0].graph
@@ -455,7 +457,7 @@ def while_loop(variables, condition, body):
     return tuple(Tensor(graph, pointer) for pointer in out)
 
 
-def cond(predicate, yes, no, count=1):
+def cond(predicate: Tensor, yes: Callable[[], Any], no: Callable[[], Any], count: int = 1) -> Tuple[Tensor, ...]:
     """yes() where the predicate holds, else no(): each gives a tensor, or `count` of them. Returns a tuple."""
     graph = predicate.graph
 
@@ -479,12 +481,12 @@ def give(made, out, count, what):
         out[i] = tensor._as_parameter_
 
 
-def classify(probabilities, labels):
+def classify(probabilities: Tensor, labels: Union[Sequence[str], Sequence[int]]) -> Tuple[Tensor, Tensor]:
     """The label of the largest probability, and all of them with their labels, as two results for output(): labels are
     texts or integers, one for each element. They make a program a classifier for Core ML."""
-    texts, graph = isinstance(labels[0], str), probabilities.graph
-    names = (ctypes.c_char_p * len(labels))(*(label.encode() for label in labels)) if texts else None
-    numbers = None if texts else (ctypes.c_int64 * len(labels))(*labels)
+    texts, graph = [label for label in labels if isinstance(label, str)], probabilities.graph
+    names = (ctypes.c_char_p * len(labels))(*(label.encode() for label in texts)) if texts else None
+    numbers = None if texts else (ctypes.c_int64 * len(labels))(*(label for label in labels if isinstance(label, int)))
     classes = abi.mw_classes(len(labels), names, numbers)
     with graph._lock:
         label, share = ctypes.POINTER(abi.mw_tensor)(), ctypes.POINTER(abi.mw_tensor)()

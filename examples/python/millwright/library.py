@@ -1,4 +1,6 @@
 """The loaded library: where it is found, errors as exceptions, handles that are freed once, functions that C calls."""
+from __future__ import annotations
+
 import atexit
 import ctypes
 import ctypes.util
@@ -10,6 +12,7 @@ import sys
 import threading
 import warnings
 import weakref
+from typing import Any, Callable, Dict, Optional
 
 from . import abi
 
@@ -36,8 +39,9 @@ def candidates():
     named = os.environ.get("MILLWRIGHT_LIBRARY")
     if named:
         return [named]
-    here = pathlib.Path(__file__).resolve().parents[2:6]  # a prefix that it is installed in, or the repository
-    folders = [root / folder for root in here for folder in ("lib", "lib64", "build/release", "build")]
+    own = pathlib.Path(__file__).resolve()
+    here = own.parents[2:6]  # a prefix that it is installed in, or the repository; pip puts libraries beside the module
+    folders = [own.parent / "lib", *(root / f for root in here for f in ("lib", "lib64", "build/release", "build"))]
     folders += [folder for root in here for folder in sorted(root.glob("lib/*-*-*"))]
     found = [str(folder / FILE) for folder in folders if (folder / FILE).exists()]
     elsewhere = ctypes.util.find_library("millwright")
@@ -154,7 +158,8 @@ version = library.mw_version().decode()
 
 # ---- errors ----
 
-_raised, _numbers, _raised_lock = {}, itertools.count(1), threading.Lock()
+_raised: Dict[int, BaseException] = {}
+_numbers, _raised_lock = itertools.count(1), threading.Lock()
 
 
 def text_of(data):
@@ -253,14 +258,14 @@ class Handle:
     """An object of the library. It is freed once: by close(), at the end of a with block, when nothing refers to it any
     more, or when the interpreter ends. `_keep` holds what it needs, for as long as it is referred to."""
 
-    _destroy = None
+    _destroy = ""  # the function that frees it
 
     def _adopt(self, pointer, *keep):
         self._pointer, self._keep = pointer, list(keep)
         self._finalizer = weakref.finalize(self, getattr(library, self._destroy), pointer)
 
     @property
-    def closed(self):
+    def closed(self) -> bool:
         return not self._finalizer.alive
 
     @property
@@ -270,7 +275,7 @@ class Handle:
             raise Error(Status.MW_ERROR_STATE, f"this {type(self).__name__} is closed")
         return self._pointer
 
-    def close(self):
+    def close(self) -> None:
         """Frees it; what is made of it lives on. Twice is fine."""
         self._finalizer()
 
@@ -426,14 +431,16 @@ def extents_of(shape):
     return tuple(None if d == abi.MW_DIM_UNKNOWN else d for d in shape.dim[: shape.rank])
 
 
-def set_log(function):
+def set_log(function: Optional[Callable[[int, str], Any]]) -> None:
     """Has function(level, line) called with what the library logs; None ends it. What it raises is printed. Before
     other threads use the library."""
     global _log  # C calls it until another is set
-    thunk = abi.mw_log_function(lambda user, level, line: function(level, text_of(line))) if function else None
-    library.mw_log_set(thunk or abi.mw_log_function(), None)
+    told: Any = function
+    thunk = abi.mw_log_function(lambda user, level, line: told(level, text_of(line))) if told else None
+    library.mw_log_set(thunk or NO_LOG, None)
     _log = thunk
 
 
-_log = None
-atexit.register(lambda: library.mw_log_set(abi.mw_log_function(), None))  # behind the last object
+NO_LOG: Any = abi.mw_log_function()  # type: ignore[call-overload]  # NULL
+_log: Any = None
+atexit.register(lambda: library.mw_log_set(NO_LOG, None))  # behind the last object

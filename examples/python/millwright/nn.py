@@ -11,7 +11,7 @@ from .library import fill, library, named_value, to_c
 
 TENSOR, TENSORS = ctypes.POINTER(abi.mw_tensor), ctypes.POINTER(ctypes.POINTER(abi.mw_tensor))
 LEAVES = {"input", "parameter", "state", "constant", "scalar", "text", "state_assign", "name", "output", "custom_vjp",
-          "graph_find"}  # methods of Graph and Tensor
+          "graph_find", "graph_input_at", "graph_output_at"}  # methods of Graph and Tensor
 DEFAULTS = {result: name for name, (result, parameters) in abi.FUNCTIONS.items()
             if name.endswith("_defaults") and not parameters}
 
@@ -48,6 +48,13 @@ def _parameters(name):
     return [(parameter, kind) for parameter, kind in parameters if parameter not in hidden and not _options_of(kind)]
 
 
+def documented(name, otherwise):
+    """What the header says of a constructor."""
+    from .documents import DOCUMENTS  # when somebody asks for the first one
+
+    return DOCUMENTS.get(name) or otherwise
+
+
 def _make(name):
     shown = _parameters(name)
     kinds = inspect.Parameter
@@ -60,7 +67,7 @@ def _make(name):
         return _call(name, values, options)
 
     call.__name__ = call.__qualname__ = name
-    call.__doc__ = f"mw_{name} of the C library; its header says what it does."
+    call.__doc__ = documented(name, f"mw_{name} of the C library.")
     if optional:
         call.__signature__ = signature.replace(
             parameters=[*signature.parameters.values(), kinds("options", kinds.VAR_KEYWORD)])

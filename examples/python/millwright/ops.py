@@ -7,6 +7,7 @@ import ctypes
 import inspect
 
 from . import abi
+from .documents import DOCUMENTS
 from .graph import Graph, Tensor
 from .library import library, text_of
 
@@ -50,6 +51,8 @@ def _make(name):
 
     call.__name__ = call.__qualname__ = name
     call.__doc__ = f"MIL's {name}. Arguments: " + ", ".join(f"[{a}]" if o else a for a, o in arguments.items())
+    if name in DOCUMENTS:
+        call.__doc__ += f"\n\nnn.{name}, whose arguments are those of C, says:\n\n{DOCUMENTS[name]}"
     call.__signature__ = _signature(leading, {**arguments, "graph": True})
     return call
 

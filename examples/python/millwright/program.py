@@ -1,21 +1,29 @@
 """Programs: a graph compiled for a device; models of files, run on any number of examples."""
+from __future__ import annotations
+
 import contextlib
 import ctypes
 import math
 import os
+from typing import TYPE_CHECKING, Any, Dict, List, Mapping, Optional, Union
 
 from . import abi, arrays
 from .arrays import Array, DType
 from .description import described, facts_of, write_options
 from .feeds import Feeders
+from .kinds import Path, Shape, Type, Values
 from .library import Handle, call, checked, extents_of, fill, library, shape_array, text_of
 from .tuning import weights_options
+
+if TYPE_CHECKING:
+    from .graph import Graph
+    from .tuning import Loaded
 
 
 class Port:
     """What is known of a port. A shape has None for extents that are still to be chosen."""
 
-    def __init__(self, port):
+    def __init__(self, port: Any) -> None:
         self.name, self.dtype, self.shape = text_of(port.name), DType(port.dtype), extents_of(port.shape)
         self.is_output, self.is_parameter = port.is_output, port.is_parameter
 
@@ -23,11 +31,11 @@ class Port:
         kind = "output" if self.is_output else "parameter" if self.is_parameter else "input"
         return f"<{kind} {self.name!r} {arrays.NAMES.get(self.dtype, self.dtype.name)} {list(self.shape)}>"
 
-    def dtype_out(self):
+    def dtype_out(self) -> DType:
         """The type that it is read in: of floats fp32."""
         return DType.MW_F32 if self.dtype in arrays.FLOATS or self.dtype not in arrays.TYPES else self.dtype
 
-    def array(self, dtype=None):
+    def array(self, dtype: Optional[Type] = None) -> Array:
         """Room for its elements; of floats fp32, unless dtype says otherwise."""
         return Array(self.shape, self.dtype_out() if dtype is None else arrays.dtype_of(dtype))
 
@@ -46,69 +54,69 @@ class Program(Handle):
 
     _destroy = "mw_program_destroy"
 
-    def __init__(self, graph, **options):
-        keep = []
+    def __init__(self, graph: Graph, **options: Any) -> None:
+        keep: List[Any] = []
         filled = fill(library.mw_compile_defaults(), options, keep, "a program")
         with graph._lock:
             self._adopt(checked("mw_program_create", graph, ctypes.byref(filled)), *keep)
         self._ports = None  # until shapes are chosen
 
     @property
-    def ports(self):
+    def ports(self) -> Dict[str, Port]:
         """{name: Port}; of a program with None in its shapes as they are chosen."""
         if self._ports is None or self.closed:
             self._ports = ports_of(self, "program")
-        return dict(self._ports)
+        return dict(self._ports or {})
 
     @property
-    def where(self):
+    def where(self) -> str:
         """What runs it: "engine, CPU (fp32), 2 threads"."""
         return text_of(library.mw_program_get_info(self).where)
 
     @property
-    def mil(self):
+    def mil(self) -> str:
         """The MIL text that it runs."""
         return text_of(library.mw_program_get_info(self).mil)
 
-    def set_shapes(self, **shapes):
+    def set_shapes(self, **shapes: Shape) -> None:
         """Chooses shapes of inputs that have None in theirs."""
         items, self._ports = shape_array(shapes), None
         checked("mw_program_set_shapes", self, items, len(items))
 
-    def write(self, name, value):
+    def write(self, name: str, value: Values) -> None:
         """Copies values to an input, of its shape and, converted, to its type."""
         found, ports = arrays.source(value, name), self.ports
         if name in ports:
             arrays.of_shape(found, ports[name].shape, name)
         checked("mw_program_write", self, name.encode(), found.dtype, found.address, found.count)
 
-    def read(self, name, dtype=None):
+    def read(self, name: str, dtype: Optional[Type] = None) -> Array:
         """A copy of a port as an Array."""
         port = self.ports.get(name)
         made = port.array(dtype) if port else Array((0,), DType.MW_F32)
         checked("mw_program_read", self, name.encode(), made.dtype, ctypes.byref(made.data), made.size)
         return made
 
-    def run(self, **feeds):
+    def run(self, **feeds: Values) -> Dict[str, Array]:
         """Writes inputs, runs once, and returns {name: Array} of the outputs. Inputs that are not given keep theirs."""
         for name, value in feeds.items():
             self.write(name, value)
         checked("mw_program_run", self)
         return {name: self.read(name) for name, port in self.ports.items() if port.is_output}
 
-    def share(self, output, name):
+    def share(self, output: str, name: str) -> None:
         """Makes an output the next value of an input; before the first run."""
         checked("mw_program_alias", self, output.encode(), name.encode())
 
-    def load_weights(self, path, **options):
+    def load_weights(self, path: Path, **options: Any) -> List[Loaded]:
         """Parameters from a file of tensors; options as those of Graph.load_weights. Returns [Loaded]."""
-        keep = []
+        keep: List[Any] = []
         filled, told = weights_options(options, keep, "load_weights")
         with told:
             checked("mw_program_load_weights", self, os.fspath(path).encode(), ctypes.byref(filled))
         return told.items
 
-    def classes(self, result):
+    def classes(self, result: str) -> List[Any]:
         """The labels of a result of a classifier."""
         return classes_of("mw_program_classes", self, result)
 
@@ -131,8 +139,10 @@ class Model(Handle):
 
     _destroy = "mw_model_destroy"
 
-    def __init__(self, source, weights=None, description=None, **options):
-        keep = []
+    def __init__(
+            self, source: Union[Graph, Path], weights: Union[Path, Mapping[str, Any], None] = None, description:
+            Optional[Mapping[str, str]] = None, **options: Any) -> None:
+        keep: List[Any] = []
         own = {name for name, _ in abi.mw_model_options._fields_}
         filled = fill(library.mw_model_defaults(), {k: v for k, v in options.items() if k in own}, keep, "a model")
         compiled = fill(library.mw_compile_defaults(), {k: v for k, v in options.items() if k not in own}, keep, "a model")
@@ -155,32 +165,32 @@ class Model(Handle):
                 self._adopt(checked("mw_model_open", os.fspath(source).encode(), ctypes.byref(filled)), *keep)
 
     @property
-    def description(self):
+    def description(self) -> Dict[str, str]:
         """What the file says of itself: {"author": .., ..}"""
         return facts_of(library.mw_model_get_info(self).description)
 
-    def classes(self, result):
+    def classes(self, result: str) -> List[Any]:
         """The labels of a result of a classifier: texts or integers; [] if it has none."""
         return classes_of("mw_model_classes", self, result)
 
     @property
-    def ports(self):
+    def ports(self) -> Dict[str, Port]:
         """{name: Port} for a run of `batch` examples."""
         return ports_of(self, "model")
 
     @property
-    def batch(self):
+    def batch(self) -> int:
         """The most examples that one run takes."""
         return library.mw_model_get_info(self).batch
 
-    def write(self, path, **options):
+    def write(self, path: Path, **options: Any) -> None:
         """Writes it in the format that the path ends in: .mlpackage, .onnx, else a folder with model.mil. Options as those
         of Graph.write."""
-        keep = []
+        keep: List[Any] = []
         filled = write_options(options, keep, "write")
         checked("mw_model_write", self, os.fspath(path).encode(), ctypes.byref(filled))
 
-    def predictor(self):
+    def predictor(self) -> Predictor:
         return Predictor(self)
 
 
@@ -189,7 +199,7 @@ class Predictor(Handle):
 
     _destroy = "mw_predictor_destroy"
 
-    def __init__(self, model):
+    def __init__(self, model: Model) -> None:
         self._adopt(checked("mw_predictor_create", model), model)
         self.model, self._chosen = model, False
         self._learn(model.ports)
@@ -199,7 +209,7 @@ class Predictor(Handle):
         self._outputs = {name: port for name, port in ports.items() if port.is_output}
         self._feeders, self._places = Feeders(shapes), {}
 
-    def predict(self, out=None, **feeds):
+    def predict(self, out: Optional[Mapping[str, Values]] = None, **feeds: Values) -> Dict[str, Any]:
         """{name: Array} of all results for any number of examples, which stand along the first axis. What `out` has,
         {name: array}, is written there, converted to its type, and returned; nothing is copied on the way in, and
         numpy.asarray(array) shares the memory of an Array."""
@@ -212,26 +222,26 @@ class Predictor(Handle):
         finally:
             self._feeders.give(feeder)
 
-    def set_shapes(self, **shapes):
+    def set_shapes(self, **shapes: Shape) -> None:
         """Chooses shapes of inputs that have None in theirs. Results go to `out` from then on."""
         items = shape_array(shapes)
         checked("mw_predictor_set_shapes", self, items, len(items))
         ports, self._chosen = self.model.ports, True
         for name, shape in shapes.items():
-            ports[name].shape = tuple(shape)
+            ports[name].shape = (shape,) if isinstance(shape, int) else tuple(shape)
         self._learn(ports)
 
-    def reset(self):
+    def reset(self) -> None:
         """Gives every state its first value again."""
         checked("mw_predictor_reset", self)
 
-    def read(self, state, shape, dtype=DType.MW_F32):
+    def read(self, state: str, shape: Shape, dtype: Type = DType.MW_F32) -> Array:
         """A copy of a state."""
         made = Array(shape, arrays.dtype_of(dtype))
         checked("mw_predictor_read", self, state.encode(), made.dtype, ctypes.byref(made.data), made.size)
         return made
 
-    def write(self, state, value):
+    def write(self, state: str, value: Values) -> None:
         """Replaces a state."""
         found = arrays.source(value, state, DType.MW_F32)
         checked("mw_predictor_write", self, state.encode(), found.dtype, found.address, found.count)

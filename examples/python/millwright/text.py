@@ -4,13 +4,17 @@
     print(model.generate("Once upon a time", tokens=100, seed=1))
     vectors = mw.text.Model("all-MiniLM-L6-v2").embed(["one text", "another"])
     mw.text.finetune("SmolLM2-135M", "notes.txt", "tuned", lora=8, epochs=3)"""
+from __future__ import annotations
+
 import ctypes
 import math
 import os
+from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence
 
 from . import abi
 from .arrays import Array, DType
 from .graph import Graph
+from .kinds import Path
 from .library import Callbacks, Error, Handle, Status, checked, fill, library, text_of
 from .trainer import Trainer, optim
 
@@ -28,14 +32,14 @@ class Tokenizer(Handle):
 
     _destroy = "mw_tokenizer_destroy"
 
-    def __init__(self, path):
+    def __init__(self, path: Path) -> None:
         _needed()
         self._adopt(checked("mw_tokenizer_open", _path(path)))
 
     def __len__(self):
         return library.mw_tokenizer_get_info(self).count
 
-    def encode(self, text, **options):
+    def encode(self, text: str, **options: Any) -> List[int]:
         """Numbers of the tokens of a text; options are no_special and special_as_text."""
         data, found = text.encode("utf-8", "surrogateescape"), abi.mw_tokens()
         filled = fill(library.mw_encode_defaults(), options, [], "encode")
@@ -44,7 +48,7 @@ class Tokenizer(Handle):
         library.mw_tokens_destroy(ctypes.byref(found))
         return ids
 
-    def decode(self, ids, keep_special=False):
+    def decode(self, ids: Sequence[int], keep_special: bool = False) -> str:
         """The text of tokens."""
         array = (ctypes.c_int32 * len(ids))(*ids)
         return _taken(checked("mw_tokenizer_decode", self, array, len(ids), keep_special, None))
@@ -63,15 +67,17 @@ class Model(Handle):
 
     _destroy = "mw_text_model_destroy"
 
-    def __init__(self, folder, cache=0, **options):
+    def __init__(self, folder: Path, cache: int = 0, **options: Any) -> None:
         _needed()
-        keep = []
+        keep: List[Any] = []
         compiled = fill(library.mw_compile_defaults(), options, keep, "a text model")
         filled = library.mw_text_model_defaults()
         filled.compile, filled.cache = ctypes.pointer(compiled), cache
         self._adopt(checked("mw_text_model_open", _path(folder), ctypes.byref(filled)), keep)
 
-    def generate(self, prompt, stops=(), on_text=None, **options):
+    def generate(
+            self, prompt: str, stops: Sequence[str] = (), on_text: Optional[Callable[[str], Any]] = None, **options:
+            Any) -> str:
         """What the model writes behind a prompt. Options are the fields of mw_generate_options: tokens, temperature,
         seed, ..; on_text(part) is called with each part as it comes, and ends the text by returning False."""
         filled = fill(library.mw_generate_defaults(), options, [], "generate")
@@ -84,7 +90,7 @@ class Model(Handle):
             return _taken(checked("mw_text_model_generate", self, prompt.encode(), ctypes.byref(filled)))
 
 
-    def embed(self, texts, **options):
+    def embed(self, texts: Sequence[str], **options: Any) -> Array:
         """A vector for each of a list of texts, by an encoder: an Array of F32, [count, width]. Options are the fields of
         mw_embed_options: pooling, unit."""
         texts = list(texts)
@@ -102,9 +108,9 @@ class Data(Handle):
 
     _destroy = "mw_text_data_destroy"
 
-    def __init__(self, path, folder=None, **options):
+    def __init__(self, path: Path, folder: Optional[Path] = None, **options: Any) -> None:
         _needed()
-        keep = []
+        keep: List[Any] = []
         filled = fill(library.mw_text_data_defaults(), options, keep, "text data")
         of = None if folder is None else _path(folder)
         self._adopt(checked("mw_text_data_open", _path(path), of, ctypes.byref(filled)), keep)
@@ -141,7 +147,10 @@ def _check(folder, out):
     checked("mw_text_save", _path(folder), _path(out), ctypes.byref(options))
 
 
-def finetune(folder, path, out, epochs=1, batch=1, lora=0, learning_rate=None, progress=None, trainer=None, **options):
+def finetune(
+        folder: Path, path: Path, out: Path, epochs: int = 1, batch: int = 1, lora: int = 0, learning_rate:
+        Optional[float] = None, progress: Optional[Callable[[Any], Any]] = None, trainer: Optional[Mapping[str, Any]]
+        = None, **options: Any) -> Dict[str, float]:
     """Trains the model of a folder on a text, all weights or adapters of rank `lora`, and writes the folder `out`, or a
     .gguf or .bin. Other options are those of Data; `trainer` is a dict of those of Trainer. Returns {"loss",
     "perplexity", "bits_per_byte"} on the validation set, or of the last epoch where there is none."""

@@ -3,11 +3,14 @@
     trainer = Trainer(loss, optim.adam(1e-3), metric=nn.accuracy(logits, y), seed=1)
     trainer.fit(train, 5, validation=test, schedule=schedule.cosine(0.0))
     print(trainer.evaluate(test).loss)"""
+from __future__ import annotations
+
 import collections
 import ctypes
 import os
 import signal
 import types
+from typing import TYPE_CHECKING, Any, Callable, Dict, List, Mapping, Optional, Sequence, Tuple, Union
 
 from . import abi, arrays
 from .arrays import Array, DType
@@ -16,9 +19,15 @@ from .description import write_options
 from .feeds import Feeders
 from .figures import fields_of
 from .graph import pointers
+from .kinds import Feeds, Path, Values
 from .library import Callbacks, Error, Handle, Status, call, checked, fill, library, text_of, to_c
 from .program import ports_of
 from .tuning import weights_options
+
+if TYPE_CHECKING:
+    from .data import Dataset
+    from .graph import Graph, Tensor
+    from .tuning import Loaded
 
 Evaluation = collections.namedtuple("Evaluation", "loss examples metrics")
 
@@ -85,7 +94,7 @@ schedule = _makers(abi.mw_schedule, "mw_schedule_")
 init = _makers(abi.mw_init, "mw_init_")
 
 
-def group(pattern, frozen=False, **numbers):
+def group(pattern: str, frozen: bool = False, **numbers: float) -> Any:
     """Parameters whose names match a pattern, with numbers of their own: rate_factor, weight_decay, or frozen."""
     text = pattern.encode()
     made = (library.mw_parameter_group_frozen if frozen else library.mw_parameter_group_defaults)(text)
@@ -119,7 +128,10 @@ class Trainer(Handle):
 
     _destroy = "mw_trainer_destroy"
 
-    def __init__(self, loss, optimizer, metric=None, metrics=None, prediction=None, groups=(), variants=(), **options):
+    def __init__(
+            self, loss: Tensor, optimizer: Any, metric: Optional[Tensor] = None, metrics: Optional[Mapping[str,
+            Tensor]] = None, prediction: Optional[Tensor] = None, groups: Sequence[Any] = (), variants:
+            Sequence[Tensor] = (), **options: Any) -> None:
         graph, keep = loss.graph, []
         filled = library.mw_trainer_defaults(loss, optimizer)
         keep.append(optimizer)
@@ -144,13 +156,13 @@ class Trainer(Handle):
 
     # ---- steps ----
 
-    def step(self, batch=None, **feeds):
+    def step(self, batch: Union[Batch, Feeds, None] = None, **feeds: Values) -> float:
         """One step on a Batch of a loader, or on values by the names of inputs; returns the loss."""
         loss = ctypes.c_float()
         self._feed("mw_trainer_step", batch, feeds, ctypes.byref(loss))
         return loss.value
 
-    def predict(self, batch=None, **feeds):
+    def predict(self, batch: Union[Batch, Feeds, None] = None, **feeds: Values) -> Array:
         """The prediction on a batch, as fp32."""
         if self._prediction is None:
             raise Error(Status.MW_ERROR_ARGUMENT, "this Trainer was made without a prediction")
@@ -169,7 +181,9 @@ class Trainer(Handle):
         finally:
             self._feeders.give(feeder)
 
-    def fit(self, training, epochs, validation=None, schedule=None, progress=None, seed=None, quiet=True, **options):
+    def fit(
+            self, training: Any, epochs: int, validation: Any = None, schedule: Any = None, progress:
+            Optional[Callable[[Any], Any]] = None, seed: Optional[int] = None, quiet: bool = True, **options: Any) -> Any:
         """Trains for whole epochs; options are the groups of mw_fit_options as dicts: data={"keep_order": True},
         stopping={"best_by": "loss", "patience": 2}, ..; checkpoint and metrics may be a path. schedule is one of
         schedule.*, or a dict. progress(p) is called after every step and at the end of each epoch (p.epoch_end) with an
@@ -199,107 +213,109 @@ class Trainer(Handle):
                 raise
         return summary
 
-    def evaluate(self, dataset):
+    def evaluate(self, dataset: Dataset) -> Evaluation:
         """Loss and metrics over a data set: Evaluation(loss, examples, {name: value})."""
         found = abi.mw_evaluation()
         checked("mw_trainer_evaluate", self, dataset, None, ctypes.byref(found))
         return Evaluation(found.loss, found.examples, metrics_of(found))
 
-    def confusion(self, dataset, classes, labels=None):
+    def confusion(self, dataset: Dataset, classes: int, labels: Optional[str] = None) -> Array:
         """How often class j is predicted where the label says i: an Array [classes, classes] of int64."""
         made = Array((classes, classes), DType.MW_I64)
         asked = abi.mw_confusion(labels and labels.encode(), classes, ctypes.cast(made.data, ctypes.POINTER(ctypes.c_int64)))
         checked("mw_trainer_evaluate", self, dataset, ctypes.byref(asked), None)
         return made
 
-    def log(self, values=None, **more):
+    def log(self, values: Optional[Mapping[str, Any]] = None, **more: Any) -> None:
         """Writes numbers and texts to the metrics files of the fit that runs: from its progress function."""
         items = fields_of({**(values or {}), **more})
         checked("mw_trainer_log", self, items, len(items))
 
-    def classes(self, column="y"):
+    def classes(self, column: str = "y") -> List[str]:
         """The classes of a column that the trainer has learned from the data of its last fit."""
         found = library.mw_trainer_classes(self, column.encode())
         return [text_of(found.names[i]) for i in range(found.count)] if found.names else []
 
     @property
-    def warnings(self):
+    def warnings(self) -> List[str]:
         """What the library says of the step program: [text]."""
-        found, one = [], abi.mw_warning()
+        found: List[str] = []
+        one = abi.mw_warning()
         while library.mw_trainer_warning_at(self, len(found), ctypes.byref(one)):
             found.append(text_of(one.message))
         return found
 
     @property
-    def watched(self):
+    def watched(self) -> Dict[str, Any]:
         """{name: mw_watched} of the step that ran last: what options watch={..} ask for."""
-        found, one = {}, abi.mw_watched()
+        found: Dict[str, Any] = {}
+        one = abi.mw_watched()
         while library.mw_trainer_watch_at(self, len(found), ctypes.byref(one)):
             found[text_of(one.name)] = type(one).from_buffer_copy(one)
         return found
 
-    def use_averages(self, use=True):
+    def use_averages(self, use: bool = True) -> None:
         """Whether the moving averages stand for the parameters wherever these are read."""
         checked("mw_trainer_use_averages", self, use)
 
     @property
-    def learning_rate(self):
+    def learning_rate(self) -> float:
         return library.mw_trainer_get_info(self).learning_rate
 
     @learning_rate.setter
-    def learning_rate(self, value):
+    def learning_rate(self, value: float) -> None:
         checked("mw_trainer_set_learning_rate", self, value)
 
     @property
-    def steps(self):
+    def steps(self) -> int:
         """Updates done."""
         return library.mw_trainer_get_info(self).steps
 
     @property
-    def where(self):
+    def where(self) -> str:
         """What runs it."""
         return text_of(library.mw_program_get_info(library.mw_trainer_program(self)).where)
 
     # ---- weights and files ----
 
     @property
-    def parameters(self):
+    def parameters(self) -> Dict[str, Tuple[int, ...]]:
         """{name: shape} of what read and write take."""
         return {name: port.shape for name, port in self._ports.items() if port.is_parameter and not port.is_output}
 
-    def read(self, name):
+    def read(self, name: str) -> Array:
         """A copy of a parameter or state, as fp32."""
         port = self._ports.get(name)
         made = Array(port.shape if port else (0,), DType.MW_F32)
         checked("mw_trainer_read", self, name.encode(), DType.MW_F32, made.data, made.size)
         return made
 
-    def write(self, name, value):
+    def write(self, name: str, value: Values) -> None:
         """Replaces a parameter or state."""
         found = arrays.converted(arrays.source(value, name, DType.MW_F32), DType.MW_F32, name)
         if name in self._ports:
             arrays.of_shape(found, self._ports[name].shape, name)
         checked("mw_trainer_write", self, name.encode(), DType.MW_F32, found.address, found.count)
 
-    def save(self, path, position=None):
+    def save(self, path: Path, position: Optional[Tuple[int, int]] = None) -> None:
         """A checkpoint: weights, states of the optimizer, step, and the position of a loader."""
         at = ctypes.byref(abi.mw_loader_position(*position)) if position is not None else None
         checked("mw_trainer_save", self, os.fspath(path).encode(), at)
 
-    def load(self, path):
+    def load(self, path: Path) -> Tuple[int, int]:
         """Restores a checkpoint; returns the position for the loader."""
         at = abi.mw_loader_position()
         checked("mw_trainer_load", self, os.fspath(path).encode(), ctypes.byref(at))
         return at.epoch, at.batch
 
-    def save_weights(self, path):
+    def save_weights(self, path: Path) -> None:
         """Parameters and running statistics by name, as safetensors."""
         checked("mw_trainer_save_weights", self, os.fspath(path).encode())
 
-    def load_weights(self, path, **options):
+    def load_weights(self, path: Path, **options: Any) -> List[Loaded]:
         """Parameters from a file of tensors, or an adapter of PEFT's; options as those of Graph.load_weights. Returns
         [Loaded]."""
-        keep = []
+        keep: List[Any] = []
         if not options:
             checked("mw_trainer_load_weights", self, os.fspath(path).encode(), None)
             return []
@@ -308,20 +324,20 @@ class Trainer(Handle):
             checked("mw_trainer_load_weights", self, os.fspath(path).encode(), ctypes.byref(filled))
         return told.items
 
-    def save_lora(self, folder):
+    def save_lora(self, folder: Path) -> None:
         """The adapters, and what was trained beside them, as PEFT does."""
         checked("mw_trainer_save_lora", self, os.fspath(folder).encode())
 
-    def export(self, path, source=None, **options):
+    def export(self, path: Path, source: Optional[Graph] = None, **options: Any) -> None:
         """The prediction with its weights, in the format that the path ends in: .mlpackage, .onnx, else a folder with
         model.mil. With a source, the graph that was tuned with the trained weights in the place of its own. Without one
         for one example, an ONNX file for any number, unless keep_batch. Options as those of Graph.write."""
-        keep = []
+        keep: List[Any] = []
         filled = write_options(options, keep, "export")
         checked("mw_trainer_export", self, source, os.fspath(path).encode(), ctypes.byref(filled))
 
 
-def metrics_of(evaluation):
+def metrics_of(evaluation: Any) -> Dict[str, float]:
     """{name: value} of an mw_evaluation."""
     return {text_of(m.name): m.value for m in evaluation.metrics[: evaluation.metric_count]}
 

@@ -5,13 +5,20 @@
     logits, labels = tuned.outputs[0], tuned.input("labels", (64,), I32)
 
 Everything works on copies, as in C: the graph is what a Trainer's export writes the result back into."""
+from __future__ import annotations
+
 import collections
 import ctypes
 import os
+from typing import TYPE_CHECKING, Any, List, Sequence, Union
 
 from . import abi
 from .arrays import DType
+from .kinds import Path
 from .library import Callbacks, Handle, checked, extents_of, fill, library, text_of
+
+if TYPE_CHECKING:
+    from .graph import Graph
 
 Weight = collections.namedtuple("Weight", "name dtype shape size is_parameter role operation argument obstacle reason")
 Choice = collections.namedtuple("Choice", "name pattern outcome reason")
@@ -79,8 +86,11 @@ def weights_options(options, keep, what):
 class Tunable(Handle):
     """What a graph has for fine-tuning."""
 
+    _lock: Any  # of the graph, as the next
+    _of: Any
+
     @property
-    def weights(self):
+    def weights(self) -> List[Weight]:
         """Weights of the program, the largest first: [Weight]. `obstacle` says why one cannot be trained, `reason` why
         only its whole name takes it; None is none."""
         count = ctypes.c_size_t()
@@ -90,12 +100,14 @@ class Tunable(Handle):
         return [Weight(text_of(w.name), DType(w.dtype), extents_of(w.shape), w.size, w.is_parameter, text_of(w.role_name),
                        text_of(w.operation), text_of(w.argument), _text(w.obstacle), _text(w.reason)) for w in found]
 
-    def trainable(self, patterns, **options):
+    def trainable(self, patterns: Union[str, Sequence[str]], **options: Any) -> Graph:
         """A copy in which the weights of these names (patterns of fnmatch) are parameters. Options: skip_fixed, dtype,
         shapes={"x": (64, 784)}. What became of each is in the copy's `choices`: [Choice]."""
         return self._tuned("mw_graph_trainable", library.mw_tune_defaults, patterns, options)
 
-    def lora(self, patterns, rank=8, alpha=16.0, full=(), **options):
+    def lora(
+            self, patterns: Union[str, Sequence[str]], rank: int = 8, alpha: float = 16.0, full: Union[str,
+            Sequence[str]] = (), **options: Any) -> Graph:
         """A copy with low-rank adapters for these weights, W + alpha / rank B A; those of `full` are trained themselves.
         Options and `choices` as trainable."""
         options = {"rank": rank, "alpha": alpha, "full_patterns": full, **options}
@@ -110,17 +122,17 @@ class Tunable(Handle):
         made.choices = told.items
         return made
 
-    def load_weights(self, path, **options):
+    def load_weights(self, path: Path, **options: Any) -> Graph:
         """A copy whose weights have the values of a file; options: prefixes={"module.": ""}, name=function, partial,
         new_heads, base, compressed. `choices` of the copy: [Loaded]."""
-        keep = []
+        keep: List[Any] = []
         filled, told = weights_options(options, keep, "load_weights")
         with self._lock, told:
             made = self._of(checked("mw_graph_load_weights", self, os.fspath(path).encode(), ctypes.byref(filled)))
         made.choices = told.items
         return made
 
-    def compress(self, form="i8", **options):
+    def compress(self, form: str = "i8", **options: Any) -> Graph:
         """A copy whose large constants are stored as "f16", "i8" or a "palette"; options: bits, least_elements. `choices`
         of the copy: [Compressed]."""
         told = Told(abi.mw_compress_report, _compressed)

@@ -11,18 +11,20 @@ os.environ["MILLWRIGHT_LIBRARY"] = sys.argv[1]
 os.environ["MW_ENGINE_THREADS"] = "1"  # also of the examples in C: teams wait for each other on a busy machine
 
 import calls  # noqa: E402
+import installed  # noqa: E402
 import lifetimes  # noqa: E402
 import mirror  # noqa: E402
 import texts  # noqa: E402
 import training  # noqa: E402
 import tuning  # noqa: E402
+import typed  # noqa: E402
 from frame import Skip  # noqa: E402
 
 
 def main():
     setting = {"library": sys.argv[1], "compiler": sys.argv[2], "examples": pathlib.Path(sys.argv[3])}
     counts = {"passed": 0, "failed": 0, "skipped": 0}
-    for module in (mirror, calls, lifetimes, texts, training, tuning):
+    for module in (mirror, installed, calls, lifetimes, texts, training, tuning, typed):
         for name, test in list(vars(module).items()):
             if name.startswith("test_") and (not sys.argv[4:] or name in sys.argv[4:]):
                 counts[outcome(name, test, setting)] += 1
