@@ -118,8 +118,8 @@ static bool read_about(const char *path, const char *run, const char *key, char 
 
 /* ---- what a model says ---- */
 
-static const char *const keys[] = {"classes", DATA_OFFSETS_KEY, DATA_TABLE_KEY};
-enum { KEYS = sizeof keys / sizeof keys[0] };
+const char *const tool_model_keys[TOOL_MODEL_KEYS] = {"classes",       DATA_OFFSETS_KEY, DATA_TABLE_KEY,  TOOL_TASK_KEY,
+                                                      TOOL_TARGET_KEY, TOOL_FIELDS_KEY,  TOOL_PICTURE_KEY};
 
 /* The first of a key counts. */
 static const char *find_pair(const mw_description *d, const char *key)
@@ -142,8 +142,8 @@ bool tool_model_text(const mw_model *model, const char *path, const char *run, c
         err->status = MW_ERROR_MEMORY;
     if (found != NULL)
         return *out != NULL;
-    for (size_t i = 0; i < KEYS; i++)
-        run = find_pair(d, keys[i]) != NULL ? NULL : run;
+    for (size_t i = 0; i < TOOL_MODEL_KEYS; i++)
+        run = find_pair(d, tool_model_keys[i]) != NULL ? NULL : run;
     return read_about(tool_model_path(path, inside, sizeof inside), run, key, out, err);
 }
 
@@ -152,20 +152,20 @@ bool tool_describe(tool_description *out, const mw_model *model, const char *pat
     const mw_description *d = mw_model_get_info(model).description;
     *out = (tool_description){.described = d != NULL ? *d : mw_description_defaults()};
     mw_description *made = &out->described;
-    out->pairs = calloc(made->pair_count + KEYS, sizeof *out->pairs);
+    out->pairs = calloc(made->pair_count + TOOL_MODEL_KEYS, sizeof *out->pairs);
     if (out->pairs == NULL) {
         err->status = MW_ERROR_MEMORY;
         return false;
     }
     for (size_t i = 0; i < made->pair_count; i++)
         out->pairs[i] = made->pairs[i];
-    for (size_t i = 0; i < KEYS; i++) {
-        if (find_pair(d, keys[i]) != NULL)
+    for (size_t i = 0; i < TOOL_MODEL_KEYS; i++) {
+        if (find_pair(d, tool_model_keys[i]) != NULL)
             continue;
-        if (!tool_model_text(model, path, NULL, keys[i], &out->texts[i], err))
+        if (!tool_model_text(model, path, NULL, tool_model_keys[i], &out->texts[i], err))
             return false;
         if (out->texts[i] != NULL)
-            out->pairs[made->pair_count++] = (mw_text_pair){keys[i], out->texts[i]};
+            out->pairs[made->pair_count++] = (mw_text_pair){tool_model_keys[i], out->texts[i]};
         out->is_longer = out->is_longer || out->texts[i] != NULL;
     }
     made->pairs = out->pairs;
@@ -174,7 +174,7 @@ bool tool_describe(tool_description *out, const mw_model *model, const char *pat
 
 void tool_description_free(tool_description *said)
 {
-    for (size_t i = 0; i < KEYS; i++)
+    for (size_t i = 0; i < TOOL_MODEL_KEYS; i++)
         free(said->texts[i]);
     free(said->pairs);
     *said = (tool_description){.pairs = NULL};

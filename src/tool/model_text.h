@@ -7,11 +7,16 @@
 /* What a model says of itself, besides "classes", DATA_OFFSETS_KEY and DATA_TABLE_KEY. What it answers: "classes",
  * "labels" or "values"; what its target is called; the fields of a table that it takes as they are, a name in each
  * line; the pictures that it takes: JSON with "height", "width", "channels", "channels_first", "fit", "crop", "reduce",
- * "blend", "background", and "scale", which a byte is multiplied with. */
+ * "blend", "background", and "scale", which a byte is multiplied with before "mean" is subtracted and "deviation"
+ * divides, if they are there. */
 #define TOOL_TASK_KEY    "mw.task"
 #define TOOL_TARGET_KEY  "mw.target"
 #define TOOL_FIELDS_KEY  "mw.fields"
 #define TOOL_PICTURE_KEY "mw.picture"
+
+/* All of these keys. */
+enum { TOOL_MODEL_KEYS = 7 };
+extern const char *const tool_model_keys[TOOL_MODEL_KEYS];
 
 /* The path, or RUN/model for the folder RUN of mw train, put into `out`. */
 const char *tool_model_path(const char *path, char *out, size_t size);
@@ -26,7 +31,7 @@ bool tool_model_text(const mw_model *model, const char *path, const char *run, c
 typedef struct tool_description {
     mw_description described;
     mw_text_pair *pairs;
-    char *texts[3];
+    char *texts[TOOL_MODEL_KEYS];
     bool is_longer; /* than that of the model */
 } tool_description;
 

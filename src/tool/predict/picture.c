@@ -73,6 +73,22 @@ static void take_background(config *c, const config_node *list, picture_plan *p)
     }
 }
 
+/* [channels] numbers; false if the key is not there. */
+static bool take_channels(config *c, const char *key, int channels, double low, float *out)
+{
+    int count = 0;
+    const config_node *list = config_get(c->root, key);
+    for (const config_node *node = list != NULL ? list->first : NULL; node != NULL; node = node->next) {
+        if (count == channels || node->kind != CONFIG_NUMBER || !(node->number >= low && node->number <= 1e6))
+            config_fail(c, node, "\"%s\" has %d numbers of %g to 1e6", key, channels, low);
+        else
+            out[count++] = (float)node->number;
+    }
+    if (list != NULL && count != channels)
+        config_fail(c, list, "\"%s\" has %d numbers, one for each channel", key, channels);
+    return list != NULL;
+}
+
 static void take_members(config *c, picture_plan *p)
 {
     const config_node *root = c->root;
@@ -87,6 +103,8 @@ static void take_members(config *c, picture_plan *p)
     o->blend = config_bool(c, root, "blend", false);
     take_background(c, config_get(root, "background"), p);
     p->scale = (float)config_number(c, root, "scale", (double)p->scale, 1e-9, 1e6);
+    if (take_channels(c, "mean", o->channels, -1e6, p->mean) && c->err->status == MW_OK)
+        p->normalizes = take_channels(c, "deviation", o->channels, 1e-6, p->deviation);
     if (o->channels == 2)
         config_fail(c, root, "a picture has 1 or 3 channels");
     p->is_said = true;
@@ -143,7 +161,7 @@ static bool take_settings(picture_plan *p, const picture_settings *s, mw_error *
         p->blue_first = strcmp(s->order, "bgr") == 0;
     if (s->order != NULL && o->channels != 3)
         return fail_plan(err, "--order has no effect on pictures of one channel");
-    p->normalizes = s->mean != NULL || s->deviation != NULL;
+    p->normalizes = p->normalizes || s->mean != NULL || s->deviation != NULL;
     p->is_said = p->is_said || s->fit != NULL || s->scale != 0 || p->normalizes;
     return (s->mean == NULL || read_list("mean", s->mean, o->channels, -1e6, p->mean, err)) &&
            (s->deviation == NULL || read_list("deviation", s->deviation, o->channels, 1e-6, p->deviation, err));

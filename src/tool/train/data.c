@@ -97,6 +97,21 @@ static bool choose_fields(opening *o)
                                            o->request->path, o->target);
 }
 
+/* For whoever feeds the model from another table. */
+static bool note_fields(opening *o)
+{
+    size_t size = 1, used = 0;
+    data_parts *d = o->out;
+    for (size_t i = 0; i < o->input_count; i++)
+        size += strlen(o->inputs[i]) + 1;
+    d->field_names = malloc(size);
+    d->target_name = strdup(o->target);
+    for (size_t i = 0; d->field_names != NULL && i < o->input_count; i++)
+        used += (size_t)snprintf(d->field_names + used, size - used, "%s%s", i > 0 ? "\n" : "", o->inputs[i]);
+    return (d->field_names != NULL && d->target_name != NULL) ||
+           data_fail(o->err, "there is no memory for the names of %zu fields", o->input_count);
+}
+
 /* ---- opening one ---- */
 
 /* The names of the classes of `like`, which those of a second file follow; NULL if it has none. */
@@ -374,6 +389,7 @@ bool data_prepare_pictures(opening *o, const mw_dataset *all)
                                 .seed = SPLIT_SEED};
     o->out->training = pictures_prepare(&o->pictures, &part);
     o->out->threads = o->pictures.threads;
+    o->out->picture = o->pictures.is_folder ? o->pictures.options : mw_image_defaults();
     o->out->channels_first = o->out->x->shape.rank == 3 && !o->pictures.channels_last;
     o->out->mixup = o->pictures.mixup;
     o->out->cutmix = o->pictures.cutmix;
@@ -498,7 +514,7 @@ static bool open_parts(opening *o)
     const bool is_table = tool_is_table(o->request->path);
     if (data_wants_encoder(o))
         return data_open_encoded(o);
-    if (is_table && !((o->out->fields.count > 0 || data_read_fields(o)) && choose_fields(o)))
+    if (is_table && !((o->out->fields.count > 0 || data_read_fields(o)) && choose_fields(o) && note_fields(o)))
         return false;
     mw_dataset *all = open_training(o, o->request->path);
     const bool good = all != NULL && choose_precision(o, &all) && open_test(o, o->request->path, all) &&
@@ -534,5 +550,7 @@ void data_close(data_parts *data)
     data_fields_free(&data->fields);
     data_offsets_free(&data->offsets);
     free(data->class_map);
+    free(data->field_names);
+    free(data->target_name);
     *data = (data_parts){0};
 }

@@ -43,6 +43,9 @@ typedef struct data_parts {
     int64_t scores;              /* ..of so many classes, once the network is known */
     float mean[3], deviation[3]; /* [channels] that pictures are normalized by for a model */
     int channels;                /* 0 = they are not */
+    mw_image_options picture;    /* how pictures are read; of a fixed size if x is an image of no folder */
+    char *field_names;           /* of a table that is read as numbers: its inputs, a name in each line, owned */
+    char *target_name;           /* likewise, owned */
 } data_parts;
 
 /* What is opened, and for whom. */

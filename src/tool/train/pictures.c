@@ -4,6 +4,7 @@
 #include "tool/fields.h"
 #include "tool/tool.h"
 
+#include "base/text/json_write.h"
 #include "base/text/string.h"
 
 #include <stdlib.h>
@@ -326,4 +327,45 @@ mw_dataset *pictures_prepare(pictures *p, const pictures_part *part)
     mw_dataset_destroy(changed);
     mw_dataset_destroy(own);
     return ahead;
+}
+
+/* ---- for the model ---- */
+
+static void put_channels(mw__json_writer *json, const char *key, const float *numbers, int channels)
+{
+    mw__json_open(json, key, '[');
+    for (int i = 0; i < channels; i++)
+        mw__json_add_number(json, NULL, (double)numbers[i]);
+    mw__json_close(json, ']');
+}
+
+char *pictures_text(const mw_image_options *o, float scale, const float *mean, const float *deviation)
+{
+    mw__json_writer json;
+    static const char *const fits[] = {"none", "stretch", "crop", "pad"}; /* by mw_image_fit */
+    const int fit = o->fit <= MW_IMAGE_FIT_PAD && o->fit != MW_IMAGE_FIT_NONE ? (int)o->fit : (int)MW_IMAGE_FIT_CROP;
+    mw__json_writer_init(&json, mw__allocator_or_default(NULL), false);
+    mw__json_open(&json, NULL, '{');
+    mw__json_add_integer(&json, "height", o->height);
+    mw__json_add_integer(&json, "width", o->width);
+    mw__json_add_integer(&json, "channels", o->channels);
+    mw__json_add_bool(&json, "channels_first", o->channels_first);
+    mw__json_add_string(&json, "fit", fits[fit]);
+    mw__json_add_number(&json, "crop", (double)o->crop);
+    mw__json_add_bool(&json, "reduce", o->reduce);
+    mw__json_add_bool(&json, "blend", o->blend);
+    mw__json_open(&json, "background", '[');
+    for (int i = 0; i < 3; i++)
+        mw__json_add_integer(&json, NULL, o->background[i]);
+    mw__json_close(&json, ']');
+    mw__json_add_number(&json, "scale", (double)scale);
+    if (mean != NULL) {
+        put_channels(&json, "mean", mean, o->channels);
+        put_channels(&json, "deviation", deviation, o->channels);
+    }
+    mw__json_close(&json, '}');
+    const char *text = mw__json_text(&json);
+    char *copy = text != NULL ? strdup(text) : NULL;
+    mw__json_writer_deinit(&json);
+    return copy;
 }

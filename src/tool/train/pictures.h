@@ -30,6 +30,10 @@ typedef struct pictures {
  */
 int pictures_channels(const mw_port *input, bool *out_last);
 
+/* What a model says of the pictures that it takes, under TOOL_PICTURE_KEY. To be freed; NULL if there is no memory.
+ *  mean, deviation  [channels]; mean NULL = they are not normalized */
+char *pictures_text(const mw_image_options *options, float scale, const float *mean, const float *deviation);
+
 /* A folder with a folder for each class; with the classes of `like`, if there is one: the same name is the same number.
  */
 mw_dataset *pictures_open(pictures *p, const char *path, const mw_dataset *like);

@@ -4,6 +4,7 @@
 
 #include "tool/classes.h"
 #include "tool/fields.h"
+#include "tool/model_text.h"
 #include "tool/show/dashboard.h"
 #include "tool/train/recipe.h"
 
@@ -131,6 +132,15 @@ bool training_check_checkpoint(training *t);
 /* ---- rate.c ---- */
 /* Trains with a rising rate and says which one is good; the trainer is of no use afterwards. An exit code. */
 int training_find_rate(training *t, const mw_fit_options *fit);
+
+/* ---- training_metadata.c ---- */
+/* What the model says of itself, by tool_model_keys; NULL = nothing. */
+typedef struct training_metadata {
+    char *texts[TOOL_MODEL_KEYS];
+} training_metadata;
+/* training_metadata_free either way. */
+bool training_metadata_make(training_metadata *out, const training *t, mw_error *err);
+void training_metadata_free(training_metadata *metadata);
 
 /* ---- training_output.c ---- */
 /* Whether all outputs can be written, before the first step. */

@@ -11,30 +11,40 @@
 
 /* ---- settings ---- */
 
+static void add_offsets(const training *t, mw__json_writer *about)
+{
+    mw__json_open(about, DATA_OFFSETS_KEY, '[');
+    for (size_t i = 0; i < t->data.offsets.count; i++)
+        mw__json_add_number(about, NULL, t->data.offsets.values[i]);
+    mw__json_close(about, ']');
+}
+
+static void add_metadata(const training *t, mw__json_writer *about, mw_error *err)
+{
+    training_metadata metadata;
+    training_metadata_make(&metadata, t, err);
+    for (size_t i = 0; i < TOOL_MODEL_KEYS; i++) {
+        if (metadata.texts[i] == NULL)
+            continue;
+        if (strcmp(tool_model_keys[i], DATA_OFFSETS_KEY) == 0)
+            add_offsets(t, about);
+        else
+            mw__json_add_string(about, tool_model_keys[i], metadata.texts[i]);
+    }
+    training_metadata_free(&metadata);
+}
+
 static void write_about(const training *t, mw_error *err)
 {
     char path[TRAINING_PATH_BYTES + 16];
     mw__json_writer about;
-    char *classes = class_list_lines(&t->classes);
     mw__json_writer_init(&about, mw__allocator_or_default(NULL), false);
     mw__json_open(&about, NULL, '{');
     mw__json_add_string(&about, "command", t->call->command);
     mw__json_add_string(&about, "data", t->data_path);
     mw__json_add_string(&about, "loss", training_losses[t->loss_kind]);
-    if (classes != NULL)
-        mw__json_add_string(&about, "classes", classes);
-    if (t->data.offsets.values != NULL) {
-        mw__json_open(&about, DATA_OFFSETS_KEY, '[');
-        for (size_t i = 0; i < t->data.offsets.count; i++)
-            mw__json_add_number(&about, NULL, t->data.offsets.values[i]);
-        mw__json_close(&about, ']');
-    }
-    char *table = t->data.encoder != NULL ? mw_table_encoder_write(t->data.encoder, err) : NULL;
-    if (table != NULL)
-        mw__json_add_string(&about, DATA_TABLE_KEY, table);
-    mw_string_free(table);
+    add_metadata(t, &about, err);
     mw__json_close(&about, '}');
-    free(classes);
     snprintf(path, sizeof path, "%s/about.json", t->run);
     const char *text = mw__json_text(&about);
     if (text != NULL)
@@ -77,22 +87,21 @@ static mw_description begin_description(const training *t)
     return own ? *mw_model_get_info(t->model).description : mw_description_defaults();
 }
 
-/* What the model says of itself, and the names of its classes, a line each: mw run shows them. `pairs` has room for
- * three more than there are. The names are those that were trained, whatever a file of others had under that key. */
-static mw_description describe_model(const training *t, mw_text_pair *pairs, const char *classes, const char *offsets,
-                                     const char *table)
+/* What the model says of itself. `pairs` has room for TOOL_MODEL_KEYS more than there are. Names of classes are those
+ * that were trained, whatever a file of others had under that key. */
+static mw_description describe_model(const training *t, mw_text_pair *pairs, const training_metadata *metadata)
 {
     mw_description d = begin_description(t);
+    const char *classes = metadata->texts[0];
     const size_t count = d.pair_count;
     d.pair_count = 0;
     for (size_t i = 0; i < count; i++) {
-        const bool is_list = classes != NULL && strcmp(d.pairs[i].key, "classes") == 0;
+        const bool is_list = classes != NULL && strcmp(d.pairs[i].key, tool_model_keys[0]) == 0;
         put_pair(&d, pairs, d.pairs[i].key, is_list ? classes : d.pairs[i].value);
     }
     d.pairs = pairs;
-    put_pair(&d, pairs, "classes", classes);
-    put_pair(&d, pairs, DATA_OFFSETS_KEY, offsets);
-    put_pair(&d, pairs, DATA_TABLE_KEY, table);
+    for (size_t i = 0; i < TOOL_MODEL_KEYS; i++)
+        put_pair(&d, pairs, tool_model_keys[i], metadata->texts[i]);
     return d;
 }
 
@@ -108,22 +117,19 @@ static void write_output(training *t, const char *path, bool check, mw_error *er
             mw_trainer_save_weights(t->trainer, path, err);
         return;
     }
-    char *classes = class_list_lines(&t->classes), *offsets = data_offsets_text(&t->data.offsets);
-    mw_text_pair *pairs = calloc(begin_description(t).pair_count + 3, sizeof *pairs);
-    char *table = t->data.encoder != NULL ? mw_table_encoder_write(t->data.encoder, err) : NULL;
-    if (pairs != NULL) {
-        const mw_description d = describe_model(t, pairs, classes, offsets, table);
+    training_metadata metadata;
+    mw_text_pair *pairs = calloc(begin_description(t).pair_count + TOOL_MODEL_KEYS, sizeof *pairs);
+    if (training_metadata_make(&metadata, t, err) && pairs != NULL) {
+        const mw_description d = describe_model(t, pairs, &metadata);
         mw_write_options options = mw_write_defaults();
         options.description = &d;
         options.check_only = check;
         mw_trainer_export(t->trainer, source, path, &options, err);
-    } else {
+    } else if (err->status == MW_OK) {
         err->status = MW_ERROR_MEMORY;
     }
     free(pairs);
-    free(classes);
-    free(offsets);
-    mw_string_free(table);
+    training_metadata_free(&metadata);
 }
 
 /* ---- before the first step ---- */
