@@ -11,7 +11,7 @@ HEADERS = ROOT / "include" / "millwright"
 DOCUMENT = ROOT / "docs" / "interface.md"
 BEGIN, END = "<!-- list: begin -->", "<!-- list: end -->"
 LIBRARIES = {
-    "data": "data dataset_derived dataset_files dataset_images dataset_labels dataset_sounds log_mel table_encoder "
+    "data": "app data dataset_derived dataset_files dataset_images dataset_labels dataset_sounds log_mel table_encoder "
             "table_fields table_stream tensors_derived".split(),
     "inspect": "chip compare gradcheck inspect onnx_check plan ranges replay".split(),
     "chip": "chip_all chip_cost chip_place chip_plan chip_plan_rows chip_run e5 hwx netplist".split(),

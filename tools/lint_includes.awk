@@ -144,7 +144,7 @@ BEGIN {
     library["text"] = "text"
     library["view"] = "view"
     library["mpi"] = "mpi"
-    join_library("data", "data dataset_derived dataset_files dataset_images dataset_labels dataset_sounds log_mel table_encoder table_fields table_stream tensors_derived")
+    join_library("data", "app data dataset_derived dataset_files dataset_images dataset_labels dataset_sounds log_mel table_encoder table_fields table_stream tensors_derived")
     join_library("inspect", "chip compare gradcheck inspect onnx_check plan ranges replay")
     join_library("chip", "chip_all chip_cost chip_place chip_plan chip_plan_rows chip_run e5 hwx netplist")
     join_library("learn", "learn loss_embedding loss_focus per_example scores")

@@ -12,7 +12,7 @@ debian_packages() {
     bench) echo clang libopenblas-dev python3 ;;
     fashion) echo dataset-fashion-mnist ;;
     amalgamation) echo python3 uthash-dev libxxhash-dev protobuf-c-compiler ;;
-    check) echo clang clang-format libclang-rt-dev llvm g++ binutils shellcheck git locales libonnx-testdata mypy python3-venv ;;
+    check) echo clang clang-format libclang-rt-dev llvm g++ binutils shellcheck git locales libonnx-testdata mypy python3-venv python3-protobuf ;;
     browser) echo chromium fonts-dejavu-core python3 ;;
     site) echo python3 python3-sphinx python3-myst-parser python3-sphinx-copybutton furo hunspell hunspell-en-us ;;
     packages) echo build-essential debhelper dh-python dpkg-dev lintian abigail-tools fakeroot python3 mpi-default-bin man-db ;;

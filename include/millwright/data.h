@@ -12,6 +12,7 @@
 #ifndef MILLWRIGHT_DATA_H
 #define MILLWRIGHT_DATA_H
 
+#include <millwright/app.h>
 #include <millwright/dataset_derived.h>
 #include <millwright/dataset_files.h>
 #include <millwright/dataset_images.h>

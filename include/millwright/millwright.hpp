@@ -364,6 +364,9 @@ class graph : public handle<mw_graph, mw_graph_destroy> {
 public:
     using handle::handle;
 
+    /** A copy of "main" for one example (mw_graph_rebatch), with an image for an input, and `classify` behind its
+     *  scores; other inputs and results stay. */
+    graph for_app(const mw_app_options *options = nullptr) const;
     /** Writes "main", or the only function, as SVG, whole or not at all. */
     void write_svg(zstring path, const mw_draw_options *options = nullptr) const;
     /** Writes the drawing in Graphviz' language, as mw_graph_write_svg does in SVG. */
@@ -860,6 +863,10 @@ public:
 
 /* ---- functions ---- */
 
+/** Returns the default options: nothing changes. */
+inline mw_app_options app_defaults() { return mw_app_defaults(); }
+/** The image as a feature of a description (mw_function_description); its strings are those of the options. */
+inline mw_feature app_image_feature(const mw_app_options *options = nullptr) { return mw_app_image_feature(options); }
 /** out_dx[i] = d loss / d x[i]. */
 inline std::vector<tensor> grad(tensor loss, const tensor_list &x)
 {
@@ -2405,6 +2412,13 @@ inline dataset dataset::change_sounds(const mw_sound_change_options *options) co
 {
     detail::call err;
     dataset made(mw_dataset_change_sounds(handle::get(), options, &err.it));
+    err.check();
+    return made;
+}
+inline graph graph::for_app(const mw_app_options *options) const
+{
+    detail::call err;
+    graph made(mw_graph_for_app(handle::get(), options, &err.it));
     err.check();
     return made;
 }

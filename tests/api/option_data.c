@@ -128,3 +128,22 @@ bool use_sound_change(world *w, const void *options) { return use_on_images(w, o
 bool use_augment(world *w, const void *options) { return use_on_images(w, options, make_augmented); }
 bool use_mix(world *w, const void *options) { return use_on_images(w, options, make_mixed); }
 bool use_normalize(world *w, const void *options) { return use_on_images(w, options, make_normalized); }
+
+void make_app(world *w, void *out)
+{
+    mw_app_options options = mw_app_defaults();
+    (void)w;
+    options.image = (mw_app_image){
+        .input = "x", .layout = MW_IMAGE_GRAY, .height = 2, .width = 3, .scale = {1, 1, 1}, .bias = {0, 0, 0}};
+    *(mw_app_options *)out = options;
+}
+
+bool use_app(world *w, const void *options)
+{
+    mw_graph *graph = mw_graph_create(NULL, &w->err);
+    mw_output(mw_relu(mw_input(graph, "x", MW_F32, MW_SHAPE(1, 6))), "y");
+    mw_graph *app = mw_graph_for_app(graph, options, &w->err);
+    mw_graph_destroy(app);
+    mw_graph_destroy(graph);
+    return app != NULL;
+}

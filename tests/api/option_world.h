@@ -42,6 +42,8 @@ void make_text_data(world *w, void *out);
 bool use_text_data(world *w, const void *options);
 void make_table_fit(world *w, void *out);
 bool use_table_fit(world *w, const void *options);
+void make_app(world *w, void *out);
+bool use_app(world *w, const void *options);
 void make_table_stream(world *w, void *out);
 bool use_table_stream(world *w, const void *options);
 void make_augment(world *w, void *out);

@@ -464,6 +464,7 @@ static const struct_row structs[] = {
     ROW(mw_table_stream_options, table_stream),
     ROW(mw_augment_options, augment),
     ROW(mw_window_options, window),
+    ROW(mw_app_options, app),
     ROW(mw_mix_options, mix),
     ROW(mw_normalize_options, normalize),
     ROW(mw_image_options, images),
@@ -699,6 +700,13 @@ static void test_texts_refuse_options_out_of_range(void)
     FIELD(mw_text_graph_options, text_graph, options.tuning.alpha = (float)NAN);
     FIELD(mw_text_graph_options, text_graph, options.tuning.weight_count = 1);
     FIELD(mw_text_model_options, text_model, options.tuning.rank = 4);
+    FIELD(mw_app_options, app, options.image.input = "gone");
+    FIELD(mw_app_options, app, options.image.layout = MW_IMAGE_NONE);
+    FIELD(mw_app_options, app, options.image.height = 16385);
+    FIELD(mw_app_options, app, options.image.scale[0] = NAN);
+    FIELD(mw_app_options, app, options.image.bias[0] = INFINITY);
+    FIELD(mw_app_options, app, options.scores = "gone");
+    FIELD(mw_app_options, app, options.is_probabilities = true);
     FIELD(mw_table_stream_options, table_stream, options.path = NULL);
     FIELD(mw_table_stream_options, table_stream, options.function = NULL);
     FIELD(mw_table_stream_options, table_stream, options.rows = 0);

@@ -291,7 +291,8 @@ static void tune_foreign(const char *data, const char *classes)
     mw_model *model = mw_model_open("own", NULL, &err);
     const mw_description *d = mw_model_get_info(model).description;
     CHECK_OK(err);
-    CHECK(d != NULL && d->pair_count == 1 && strcmp(d->pairs[0].value, classes) == 0);
+    CHECK(d != NULL && d->pair_count > 0 && strcmp(d->pairs[0].key, "classes") == 0 &&
+          strcmp(d->pairs[0].value, classes) == 0);
     mw_model_destroy(model);
 }
 

@@ -9,9 +9,10 @@
 #include <unistd.h>
 
 static const char *const commands[] = {
-    "info",   "ops",    "tensors", "convert", "average", "run",        "bench", "profile",  "compare", "gradcheck",
-    "check",  "plan",   "inspect", "doctor",  "man",     "completion", "train", "finetune", "draw",    "plot",
-    "report", "replay", "ranges",  "passes",  "tokens",  "generate",   "embed", "sweep",    "predict", "evaluate"};
+    "info",    "ops",       "tensors", "convert", "average", "run",      "bench",  "profile",
+    "compare", "gradcheck", "check",   "plan",    "inspect", "doctor",   "man",    "completion",
+    "train",   "finetune",  "draw",    "plot",    "report",  "replay",   "ranges", "passes",
+    "tokens",  "generate",  "embed",   "sweep",   "predict", "evaluate", "package"};
 enum { COMMANDS = sizeof commands / sizeof commands[0] };
 
 static void test_help_and_usage(void)

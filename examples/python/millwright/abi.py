@@ -441,6 +441,8 @@ mw_tokenizer = _struct("mw_tokenizer")
 mw_trainer = _struct("mw_trainer")
 
 # Structs, whose fields follow when all are known.
+mw_app_image = _struct("mw_app_image")
+mw_app_options = _struct("mw_app_options")
 mw_pullback = _struct("mw_pullback")
 mw_custom_vjp_call = _struct("mw_custom_vjp_call")
 mw_transport = _struct("mw_transport")
@@ -626,6 +628,15 @@ mw_compress_report = CFUNCTYPE(None, c_void_p, POINTER(mw_compress_choice))
 mw_parameter_source = CFUNCTYPE(c_void_p, c_void_p, c_char_p)
 mw_format_report = CFUNCTYPE(None, c_void_p, POINTER(mw_format_problem))
 
+mw_app_image._fields_ = [
+    ("input", c_char_p), ("name", c_char_p), ("layout", c_int), ("height", c_int64), ("width", c_int64),
+    ("channels_last", c_bool), ("scale", c_float * 3), ("bias", c_float * 3),
+]
+mw_classes._fields_ = [("count", c_size_t), ("names", POINTER(c_char_p)), ("numbers", POINTER(c_int64))]
+mw_app_options._fields_ = [
+    ("struct_size", c_size_t), ("image", mw_app_image), ("scores", c_char_p), ("classes", mw_classes),
+    ("is_probabilities", c_bool), ("label", c_char_p), ("probabilities", c_char_p),
+]
 mw_pullback._fields_ = [
     ("roots", POINTER(POINTER(mw_tensor))), ("seeds", POINTER(POINTER(mw_tensor))), ("root_count", c_size_t),
     ("stops", POINTER(POINTER(mw_tensor))), ("stop_count", c_size_t),
@@ -976,7 +987,6 @@ mw_encoded_field._fields_ = [
     ("words", POINTER(c_char_p)), ("width", c_int64), ("length", c_int64), ("first_column", c_int64),
     ("columns", c_int64),
 ]
-mw_classes._fields_ = [("count", c_size_t), ("names", POINTER(c_char_p)), ("numbers", POINTER(c_int64))]
 mw_encoded_target._fields_ = [
     ("name", c_char_p), ("kind", c_int), ("mean", c_double), ("deviation", c_double), ("logarithm", c_bool),
     ("classes", mw_classes),
@@ -1163,6 +1173,11 @@ mw_write_options._fields_ = [
 ]
 
 FUNCTIONS = {
+    "mw_app_defaults": (mw_app_options, []),
+    "mw_graph_for_app": (POINTER(mw_graph), [
+        ("graph", POINTER(mw_graph)), ("options", POINTER(mw_app_options)), ("err", POINTER(mw_error)),
+    ]),
+    "mw_app_image_feature": (mw_feature, [("options", POINTER(mw_app_options))]),
     "mw_grad": (c_int, [
         ("loss", POINTER(mw_tensor)), ("x", POINTER(POINTER(mw_tensor))), ("count", c_size_t),
         ("out_dx", POINTER(POINTER(mw_tensor))), ("err", POINTER(mw_error)),
@@ -2312,18 +2327,18 @@ FUNCTIONS = {
 # Functions of libraries beside the core, by the names of the libraries.
 BESIDE = {
     "data": {
-        "mw_dataset_subset", "mw_dataset_shard", "mw_dataset_concatenate", "mw_dataset_map",
-        "mw_map_example_uniform", "mw_augment_defaults", "mw_dataset_augment", "mw_mix_defaults", "mw_dataset_mix",
-        "mw_normalize_defaults", "mw_dataset_normalize", "mw_window_defaults", "mw_dataset_window",
-        "mw_dataset_open_idx", "mw_table_defaults", "mw_dataset_open_csv", "mw_dataset_open_jsonl",
-        "mw_dataset_open_tensors", "mw_image_defaults", "mw_dataset_open_images", "mw_dataset_open_image_files",
-        "mw_sound_defaults", "mw_dataset_open_sounds", "mw_sound_change_defaults", "mw_dataset_change_sounds",
-        "mw_log_mel_defaults", "mw_log_mel", "mw_table_encoder_fit", "mw_table_encoder_open",
-        "mw_table_encoder_open_inputs", "mw_table_encoder_width", "mw_table_encoder_field_at",
-        "mw_table_encoder_target", "mw_table_encoder_target_at", "mw_table_encoder_window",
-        "mw_table_encoder_layer", "mw_table_encoder_unscale", "mw_table_encoder_print", "mw_table_encoder_write",
-        "mw_table_encoder_read", "mw_table_encoder_destroy", "mw_table_fit_defaults", "mw_table_stream_defaults",
-        "mw_table_encoder_stream", "mw_tensors_convert", "mw_tensors_average",
+        "mw_app_defaults", "mw_graph_for_app", "mw_app_image_feature", "mw_dataset_subset", "mw_dataset_shard",
+        "mw_dataset_concatenate", "mw_dataset_map", "mw_map_example_uniform", "mw_augment_defaults",
+        "mw_dataset_augment", "mw_mix_defaults", "mw_dataset_mix", "mw_normalize_defaults", "mw_dataset_normalize",
+        "mw_window_defaults", "mw_dataset_window", "mw_dataset_open_idx", "mw_table_defaults",
+        "mw_dataset_open_csv", "mw_dataset_open_jsonl", "mw_dataset_open_tensors", "mw_image_defaults",
+        "mw_dataset_open_images", "mw_dataset_open_image_files", "mw_sound_defaults", "mw_dataset_open_sounds",
+        "mw_sound_change_defaults", "mw_dataset_change_sounds", "mw_log_mel_defaults", "mw_log_mel",
+        "mw_table_encoder_fit", "mw_table_encoder_open", "mw_table_encoder_open_inputs", "mw_table_encoder_width",
+        "mw_table_encoder_field_at", "mw_table_encoder_target", "mw_table_encoder_target_at",
+        "mw_table_encoder_window", "mw_table_encoder_layer", "mw_table_encoder_unscale", "mw_table_encoder_print",
+        "mw_table_encoder_write", "mw_table_encoder_read", "mw_table_encoder_destroy", "mw_table_fit_defaults",
+        "mw_table_stream_defaults", "mw_table_encoder_stream", "mw_tensors_convert", "mw_tensors_average",
     },
     "learn": {
         "mw_normalize", "mw_cosine_embedding", "mw_triplet", "mw_info_nce", "mw_nt_xent", "mw_ctc", "mw_focal",
@@ -2354,6 +2369,7 @@ BESIDE = {
 
 # Enums of fields and parameters, which ctypes knows as integers.
 ENUMS = {
+    ("mw_app_image", "layout"): mw_image_layout,
     ("mw_compile_options", "device"): mw_device,
     ("mw_compile_options", "provider"): mw_provider,
     ("mw_compile_options", "chip"): mw_chip,

@@ -75,6 +75,12 @@ const tool_command tool_commands[] = {
      "Prints figures (accuracy, auc, rmse, ..), the classes with what was mistaken for what, and the examples that are "
      "farthest from the truth; --report writes them as a page.",
      tool_evaluate_options, tool_evaluate},
+    {"package", "MODEL OUT", 2, 2, "a model as an app takes it, with what it says of itself",
+     "OUT ends in .mlpackage: pictures become an image of bytes, whose scale and mean are operations of the program; "
+     "scores of classes become a label and the probability of each class, as Xcode shows a classifier. How pictures "
+     "are read and what the classes are called is in the metadata that mw train writes; options say it for other "
+     "models. OUT ends in .onnx, or is a folder of MIL: the program stays, and says all that in its metadata.",
+     tool_package_options, tool_package},
     {"bench", "FILE", 1, 1, "how long a model takes",
      "Runs a model on drawn inputs until --seconds have passed and prints the median time of a run, its spread, "
      "examples "

@@ -147,7 +147,10 @@ static bool guess_task(answer *a, const mw_model *model, const char *path, mw_er
     if (!tool_model_text(model, path, NULL, DATA_TABLE_KEY, &table, err))
         return false;
     a->task = a->names.count > 1 ? ANSWER_CLASSES : ANSWER_VALUES;
-    mw_table_encoder *encoder = table != NULL ? mw_table_encoder_read(table, err) : NULL;
+    mw_error why = {0};
+    mw_table_encoder *encoder = table != NULL ? mw_table_encoder_read(table, &why) : NULL;
+    if (why.status != MW_OK)
+        fail_answer(err, why.status, "%.200s: \"%s\": %.250s", path, DATA_TABLE_KEY, why.message);
     if (encoder != NULL) {
         const mw_encoded_target target = mw_table_encoder_target(encoder);
         a->task = target.kind == MW_TARGET_CLASS    ? ANSWER_CLASSES

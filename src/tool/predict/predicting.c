@@ -12,8 +12,42 @@ enum { PIECE = 32, PIECE_MAX = 1 << 16 };
 
 static struct {
     raw_settings raw;
-    answer_settings answer;
 } o;
+
+picture_settings tool_picture_given;
+
+const tool_option tool_picture_options[] = {
+    {"fit", '\0', TOOL_TEXT, &tool_picture_given.fit,
+     "how pictures get the size that the model takes (as it says, or crop)", .argument = "HOW",
+     .choices = "stretch, crop, pad"},
+    {"crop", '\0', TOOL_NUMBER, &tool_picture_given.crop, "the part of a picture that is taken, with crop (1)",
+     .argument = "X", .low = 0.001, .high = 1},
+    {"scale", '\0', TOOL_NUMBER, &tool_picture_given.scale, "what the bytes of a picture are multiplied with (1/255)",
+     .argument = "X", .low = 1e-9, .high = 1e6},
+    {"mean", '\0', TOOL_TEXT, &tool_picture_given.mean, "is subtracted from each channel, after that",
+     .argument = "R,G,B"},
+    {"deviation", '\0', TOOL_TEXT, &tool_picture_given.deviation, "each channel is divided by, after that",
+     .argument = "R,G,B"},
+    {"order", '\0', TOOL_TEXT, &tool_picture_given.order, "of the channels (rgb)", .argument = "ORDER",
+     .choices = "rgb, bgr"},
+    {"skip-broken", '\0', TOOL_FLAG, &tool_picture_given.skips_broken, "leave pictures out that cannot be read",
+     .argument = NULL},
+    TOOL_OPTIONS_END,
+};
+
+answer_settings tool_answer_given;
+
+const tool_option tool_answer_options[] = {
+    {"result", '\0', TOOL_TEXT, &tool_answer_given.result, "of the model, that is taken (the first of floats)",
+     .argument = "NAME"},
+    {"task", '\0', TOOL_TEXT, &tool_answer_given.task, "what the model answers (as it says)", .argument = "TASK",
+     .choices = "classes, labels, values"},
+    {"classes", '\0', TOOL_TEXT, &tool_answer_given.classes, "names of what it answers, a line each (as it says)",
+     .argument = "FILE"},
+    {"scores", '\0', TOOL_TEXT, &tool_answer_given.scores, "what its numbers of classes are (as they look)",
+     .argument = "FORM", .choices = "logits, probabilities"},
+    TOOL_OPTIONS_END,
+};
 
 const tool_option tool_raw_options[] = {
     {"id", '\0', TOOL_TEXT, &o.raw.id, "the field of a table that names its rows (what counts them, or a number)",
@@ -24,27 +58,8 @@ const tool_option tool_raw_options[] = {
      .argument = "A,B,.."},
     {"target", '\0', TOOL_TEXT, &o.raw.target,
      "the field, or tensor, of what is true, for a model that does not say it", .argument = "NAME"},
-    {"fit", '\0', TOOL_TEXT, &o.raw.picture.fit, "how pictures get the size that the model takes (as it says, or crop)",
-     .argument = "HOW", .choices = "stretch, crop, pad"},
-    {"crop", '\0', TOOL_NUMBER, &o.raw.picture.crop, "the part of a picture that is taken, with crop (1)",
-     .argument = "X", .low = 0.001, .high = 1},
-    {"scale", '\0', TOOL_NUMBER, &o.raw.picture.scale, "what the bytes of a picture are multiplied with (1/255)",
-     .argument = "X", .low = 1e-9, .high = 1e6},
-    {"mean", '\0', TOOL_TEXT, &o.raw.picture.mean, "is subtracted from each channel, after that", .argument = "R,G,B"},
-    {"deviation", '\0', TOOL_TEXT, &o.raw.picture.deviation, "each channel is divided by, after that",
-     .argument = "R,G,B"},
-    {"order", '\0', TOOL_TEXT, &o.raw.picture.order, "of the channels (rgb)", .argument = "ORDER",
-     .choices = "rgb, bgr"},
-    {"skip-broken", '\0', TOOL_FLAG, &o.raw.picture.skips_broken, "leave pictures out that cannot be read",
-     .argument = NULL},
-    {"result", '\0', TOOL_TEXT, &o.answer.result, "of the model, that is taken (the first of floats)",
-     .argument = "NAME"},
-    {"task", '\0', TOOL_TEXT, &o.answer.task, "what the model answers (as it says)", .argument = "TASK",
-     .choices = "classes, labels, values"},
-    {"classes", '\0', TOOL_TEXT, &o.answer.classes, "names of what it answers, a line each (as it says)",
-     .argument = "FILE"},
-    {"scores", '\0', TOOL_TEXT, &o.answer.scores, "what its numbers of classes are (as they look)", .argument = "FORM",
-     .choices = "logits, probabilities"},
+    TOOL_OPTIONS(tool_picture_options),
+    TOOL_OPTIONS(tool_answer_options),
     TOOL_OPTIONS(tool_running_options),
     TOOL_OPTIONS(tool_reading_options),
     TOOL_OPTIONS_END,
@@ -81,8 +96,9 @@ int predicting_open(predicting *p, const tool_call *call, bool with_truth)
         return TOOL_USAGE;
     if (!open_model(p, &usage))
         return usage ? TOOL_USAGE : TOOL_FAILED;
-    if (!answer_find(&p->answer, &o.answer, p->model, call->arguments[0], call->err))
+    if (!answer_find(&p->answer, &tool_answer_given, p->model, call->arguments[0], call->err))
         return TOOL_FAILED;
+    o.raw.picture = tool_picture_given;
     const raw_request request = {.path = call->arguments[1],
                                  .model = p->model,
                                  .model_path = call->arguments[0],

@@ -4,7 +4,10 @@
 
 #include "tool/predict/raw.h"
 
-extern const tool_option tool_raw_options[];
+/* Options of pictures and of answers, with their values; and all of raw data, with these. */
+extern const tool_option tool_picture_options[], tool_answer_options[], tool_raw_options[];
+extern picture_settings tool_picture_given;
+extern answer_settings tool_answer_given;
 
 typedef struct predicting {
     const tool_call *call;

@@ -41,8 +41,11 @@ static bool read_encoder(raw_data *d, mw_error *err)
     char *table;
     if (!tool_model_text(d->request.model, d->request.model_path, NULL, DATA_TABLE_KEY, &table, err))
         return false;
-    d->encoder = mw_table_encoder_read(table, err);
+    mw_error why = {0};
+    d->encoder = mw_table_encoder_read(table, &why);
     free(table);
+    if (d->encoder == NULL)
+        return raw_fail(err, why.status, "%.200s: \"%s\": %.250s", d->request.model_path, DATA_TABLE_KEY, why.message);
     const mw_table_window window = mw_table_encoder_window(d->encoder);
     const int64_t rows = window.length > 0 ? window.length : 1, width = rows * mw_table_encoder_width(d->encoder);
     return d->encoder != NULL &&
