@@ -118,8 +118,9 @@ static bool read_about(const char *path, const char *run, const char *key, char 
 
 /* ---- what a model says ---- */
 
-const char *const tool_model_keys[TOOL_MODEL_KEYS] = {"classes",       DATA_OFFSETS_KEY, DATA_TABLE_KEY,  TOOL_TASK_KEY,
-                                                      TOOL_TARGET_KEY, TOOL_FIELDS_KEY,  TOOL_PICTURE_KEY};
+const char *const tool_model_keys[TOOL_MODEL_KEYS] = {"classes",        DATA_OFFSETS_KEY, DATA_TABLE_KEY,
+                                                      TOOL_TASK_KEY,    TOOL_TARGET_KEY,  TOOL_FIELDS_KEY,
+                                                      TOOL_PICTURE_KEY, TOOL_SOUND_KEY};
 
 /* The first of a key counts. */
 static const char *find_pair(const mw_description *d, const char *key)

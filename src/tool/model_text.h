@@ -13,9 +13,10 @@
 #define TOOL_TARGET_KEY  "mw.target"
 #define TOOL_FIELDS_KEY  "mw.fields"
 #define TOOL_PICTURE_KEY "mw.picture"
+#define TOOL_SOUND_KEY   "mw.sound" /* rate, length in samples, channels, place */
 
 /* All of these keys. */
-enum { TOOL_MODEL_KEYS = 7 };
+enum { TOOL_MODEL_KEYS = 8 };
 extern const char *const tool_model_keys[TOOL_MODEL_KEYS];
 
 /* The path, or RUN/model for the folder RUN of mw train, put into `out`. */

@@ -355,7 +355,7 @@ static void test_pictures_of_a_table_are_trained(void)
         {"cross_entropy", "\"name\": \"file\"", "\"name\" has no effect", 2},
         {"cross_entropy",
          "\"table\": \"several.csv\", \"name\": \"file\", \"label\": \"tags\", \"label_separator\": \"|\"",
-         "several labels of a picture want", 2},
+         "several labels of a file want", 2},
         {"binary_cross_entropy",
          "\"table\": \"several.csv\", \"name\": \"file\", \"label\": \"tags\", \"label_separator\": \"|\"", "", 0},
     };

@@ -6,6 +6,7 @@
 #include "tool/train/recipe.h"
 
 #include <string.h>
+#include <sys/stat.h>
 
 /* ---- options that both have ---- */
 
@@ -19,7 +20,8 @@ static struct {
 
 static const tool_option common_options[] = {
     {"data", '\0', TOOL_LIST, &o.data,
-     "IDX folder, folder of pictures by class, .csv, .jsonl, .npz or other tensors x and y; or NAME=FILE for each",
+     "IDX folder, folder of pictures or sounds by class, .csv, .jsonl, .npz or other tensors x and y; or NAME=FILE for "
+     "each",
      .argument = "PATH"},
     {"out", 'o', TOOL_TEXT, &o.output,
      "the trained model: .mlpackage, .onnx, .safetensors (weights), else a folder of MIL", .argument = "PATH"},
@@ -145,6 +147,13 @@ static void take_strings(void)
     o.over.has_ignore = o.over.ignore != MW_IGNORE_NOTHING;
 }
 
+/* No recipe: a table, or a folder of pictures or sounds. */
+static bool is_data(const char *path)
+{
+    struct stat entry;
+    return tool_is_table(path) || (stat(path, &entry) == 0 && S_ISDIR(entry.st_mode));
+}
+
 int tool_train(const tool_call *call)
 {
     const char *path = call->arguments[0];
@@ -153,9 +162,9 @@ int tool_train(const tool_call *call)
         return TOOL_USAGE;
     if (o.over.find_rate && TOOL_REFUSE("the search for a rate trains nothing", "lr", "epochs", "out", "run"))
         return TOOL_USAGE;
-    if (!tool_is_table(path))
+    if (!is_data(path))
         return recipe_train(path, &o.over, call);
-    if (TOOL_REFUSE("beside a table, which is the data", "data"))
+    if (TOOL_REFUSE("beside a table or a folder, which is the data", "data"))
         return TOOL_USAGE;
     o.over.data = path;
     return recipe_train(NULL, &o.over, call);

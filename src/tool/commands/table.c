@@ -159,12 +159,13 @@ const tool_command tool_commands[] = {
      "the "
      "words of tasks as text; --versions says what is known of each version of tasks.",
      tool_inspect_options, tool_inspect},
-    {"train", "CONFIG", 1, 1, "train a network that a small JSON file describes, or one for a table",
+    {"train", "CONFIG", 1, 1, "train a network that a small JSON file describes, or one for data alone",
      "CONFIG says network, loss, optimizer, schedule and what is written; docs/train.md has every key, and what is "
      "wrong is "
      "said with line and column. A table (.csv, .tsv, .jsonl) in its place is learned by a network of two layers: its "
      "last "
-     "field from the others. Options go before it. Ctrl-C saves the checkpoint and ends; the same command goes on.",
+     "field from the others; a folder with a folder of pictures or sounds for each class by one of convolutions. "
+     "Options go before it. Ctrl-C saves the checkpoint and ends; the same command goes on.",
      tool_train_options, tool_train},
     {"sweep", "CONFIG", 1, 1, "train a recipe with different numbers, and compare",
      "Trains CONFIG of mw train once for each value of --over and each of --seeds, every training in a process of one "

@@ -114,24 +114,11 @@ static bool note_fields(opening *o)
 
 /* ---- opening one ---- */
 
-/* The names of the classes of `like`, which those of a second file follow; NULL if it has none. */
-static const char **class_names(const mw_dataset *like, size_t *out_count, mw_error *err)
-{
-    const mw_classes classes = mw_dataset_classes(like, "y");
-    *out_count = classes.count;
-    const char **names = *out_count > 0 ? calloc(*out_count, sizeof *names) : NULL;
-    if (*out_count > 0 && names == NULL)
-        data_fail(err, "there is no memory for the names of %zu classes", *out_count);
-    for (size_t i = 0; names != NULL && i < *out_count; i++)
-        names[i] = classes.names[i];
-    return names;
-}
-
 static mw_dataset *open_table(opening *o, const char *path, const mw_dataset *like)
 {
     size_t classes = 0;
     const bool has_classes = o->request->has_classes;
-    const char **names = has_classes ? class_names(like, &classes, o->err) : NULL;
+    const char **names = has_classes ? labeled_class_names(like, &classes, o->err) : NULL;
     const mw_table_column columns[] = {
         {.name = "x",
          .dtype = o->request->integers ? MW_I64
@@ -157,10 +144,16 @@ static mw_dataset *open_table(opening *o, const char *path, const mw_dataset *li
     return table;
 }
 
-static mw_dataset *open_images(opening *o, const char *path, const mw_dataset *like)
+/* Pictures, or sounds where there are any. */
+static mw_dataset *open_files(opening *o, const char *path, const mw_dataset *like)
 {
-    o->out->is_image = true;
-    return pictures_open(&o->pictures, path, like);
+    o->out->is_sound = o->sounds.is_open || o->request->sound != NULL || (like == NULL && sounds_are_in(path));
+    o->out->is_image = !o->out->is_sound;
+    if (o->out->is_image)
+        return pictures_open(&o->pictures, path, like);
+    mw_dataset *dataset = sounds_open(&o->sounds, path, like);
+    o->out->sound = o->sounds.options;
+    return dataset;
 }
 
 /* A folder with <prefix>-images-idx3-ubyte. */
@@ -185,7 +178,7 @@ static mw_dataset *open_any(opening *o, const char *path, const char *prefix, co
         o->out->is_image = true;
         return mw_dataset_open_idx(path, prefix, o->err);
     }
-    return open_images(o, path, like);
+    return open_files(o, path, like);
 }
 
 /* ---- what fp32 takes from the inputs ---- */
@@ -308,7 +301,8 @@ static bool choose_precision(opening *o, mw_dataset **all)
     const data_request *r = o->request;
     const mw_column *x = data_find_column(*all, "x");
     const bool is_table = d->fields.count > 0;
-    d->normalizes = !r->is_for_model && field_bool(o->c, o->settings, "data.normalize", is_table && !r->integers);
+    d->normalizes =
+        !r->is_for_model && !d->is_sound && field_bool(o->c, o->settings, "data.normalize", is_table && !r->integers);
     if (x == NULL || o->err->status != MW_OK)
         return o->err->status == MW_OK;
     if (r->offset_count > 0)
@@ -365,7 +359,7 @@ static bool open_test(opening *o, const char *path, const mw_dataset *training)
     else if (is_idx(path, "t10k"))
         d->test = mw_dataset_open_idx(path, "t10k", o->err);
     else if (is_there(path, "train", beside, sizeof beside) && is_there(path, "test", beside, sizeof beside))
-        d->test = open_images(o, beside, training);
+        d->test = open_files(o, beside, training);
     return o->err->status == MW_OK && check_test(o, given, training);
 }
 
@@ -373,14 +367,23 @@ static mw_dataset *open_training(opening *o, const char *path)
 {
     const bool parted = is_there(path, "train", o->training_path, sizeof o->training_path);
     if (parted && !is_idx(path, "train"))
-        return open_images(o, o->training_path, NULL);
+        return open_files(o, o->training_path, NULL);
     snprintf(o->training_path, sizeof o->training_path, "%s", path);
     return open_any(o, path, "train", NULL);
 }
 
-/* Pictures moved, mirrored and changed at random; batches made ahead. */
-bool data_prepare_pictures(opening *o, const mw_dataset *all)
+static void prepare_sounds(opening *o, const mw_dataset *all)
 {
+    o->out->training = sounds_prepare(&o->sounds, o->out->plain, all, &o->out->threads);
+}
+
+/* Pictures and sounds changed at random; batches made ahead. */
+bool data_prepare_files(opening *o, const mw_dataset *all)
+{
+    if (o->out->is_sound) {
+        prepare_sounds(o, all);
+        return o->out->training != NULL;
+    }
     const pictures_part part = {.plain = o->out->plain,
                                 .path = o->training_path,
                                 .all = all,
@@ -490,7 +493,7 @@ static bool read_offsets(data_request *request, const char *path, const char *te
 
 bool data_request_model(data_request *request, const mw_model *model, const char *path, const char *run, mw_error *err)
 {
-    char *text, *table;
+    char *text, *table, *sound;
     if (!tool_model_text(model, path, run, DATA_OFFSETS_KEY, &text, err))
         return false;
     const bool good = text == NULL || read_offsets(request, path, text, err);
@@ -498,6 +501,9 @@ bool data_request_model(data_request *request, const mw_model *model, const char
     if (!good || !tool_model_text(model, path, run, DATA_TABLE_KEY, &table, err))
         return false;
     request->table = table;
+    if (!tool_model_text(model, path, run, TOOL_SOUND_KEY, &sound, err))
+        return false;
+    request->sound = sound;
     return true;
 }
 
@@ -505,8 +511,10 @@ void data_request_free(data_request *request)
 {
     free(request->offsets);
     free((void *)(uintptr_t)request->table);
+    free((void *)(uintptr_t)request->sound);
     request->offsets = NULL;
     request->table = NULL;
+    request->sound = NULL;
 }
 
 static bool open_parts(opening *o)
@@ -519,7 +527,7 @@ static bool open_parts(opening *o)
     mw_dataset *all = open_training(o, o->request->path);
     const bool good = all != NULL && choose_precision(o, &all) && open_test(o, o->request->path, all) &&
                       set_precision(o, &all) && data_split_validation(o, all) && find_columns(o, all) &&
-                      data_prepare_pictures(o, all);
+                      data_prepare_files(o, all);
     mw_dataset_destroy(all);
     return good;
 }
@@ -528,8 +536,18 @@ bool data_open(data_parts *data, config *c, const config_node *settings, const d
 {
     opening o = {
         .out = data, .c = c, .settings = settings, .request = request, .err = err, .separator = ',', .header = true};
-    o.pictures = (pictures){
-        .c = c, .settings = settings, .input = request->input, .err = err, .has_classes = request->has_classes};
+    o.pictures = (pictures){.c = c,
+                            .settings = settings,
+                            .input = request->input,
+                            .err = err,
+                            .has_classes = request->has_classes,
+                            .is_usual = !request->has_network && request->input == NULL};
+    o.sounds = (sounds){.c = c,
+                        .settings = settings,
+                        .input = request->input,
+                        .said = request->sound,
+                        .err = err,
+                        .has_classes = request->has_classes};
     *data = (data_parts){.threads = 1};
     const bool good = open_parts(&o);
     if (data->validation == NULL && data->test != NULL && err->status == MW_OK) {

@@ -27,6 +27,7 @@ typedef struct data_parts {
     const mw_column *x, *y;                   /* of the training part */
     int64_t classes;                          /* 0 for values */
     bool validation_is_test;                  /* there is no validation set of its own */
+    bool is_sound;                            /* x holds samples: [C, T]; read as `sound` says */
     bool is_image;                            /* x holds pixels: [H, W], [C, H, W] or [H, W, C] */
     bool normalizes;                          /* the network begins with (x - mean) / deviation */
     data_fields fields;                       /* of a table that is read as numbers */
@@ -46,6 +47,7 @@ typedef struct data_parts {
     mw_image_options picture;    /* how pictures are read; of a fixed size if x is an image of no folder */
     char *field_names;           /* of a table that is read as numbers: its inputs, a name in each line, owned */
     char *target_name;           /* likewise, owned */
+    mw_sound_options sound;
 } data_parts;
 
 /* What is opened, and for whom. */
@@ -55,6 +57,7 @@ typedef struct data_request {
     mw_target_kind target;    /* ..or, of tables with an encoder, what this says */
     bool as_it_is;            /* values of a target are not scaled */
     const char *table;        /* the encoder of the model that the data is for (DATA_TABLE_KEY), or NULL; owned */
+    const char *sound;        /* what the model says of sounds (TOOL_SOUND_KEY), or NULL; owned */
     bool own;                 /* the model was trained on this very data, and its parts are wanted again */
     const char *const *files; /* NAME=FILE of tensors, in place of the path.. */
     size_t file_count;        /* ..if there are any */

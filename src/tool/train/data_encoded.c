@@ -116,5 +116,5 @@ bool data_open_encoded(opening *o)
     if (d->classes == 1)
         return data_fail(o->err, "\"%.200s\": the target is to be a class, and all rows have the class \"%.60s\"",
                          o->request->path, mw_table_encoder_target(d->encoder).classes.names[0]);
-    return o->err->status == MW_OK && note_offsets(o) && data_prepare_pictures(o, NULL);
+    return o->err->status == MW_OK && note_offsets(o) && data_prepare_files(o, NULL);
 }

@@ -4,6 +4,7 @@
 
 #include "tool/train/data.h"
 #include "tool/train/pictures.h"
+#include "tool/train/sounds.h"
 
 typedef struct opening {
     data_parts *out;
@@ -18,6 +19,7 @@ typedef struct opening {
     bool header;
     bool is_wide; /* numbers of tables are read as fp64 */
     pictures pictures;
+    sounds sounds;
     char training_path[4200]; /* where the training set was opened */
     int64_t counts[2];        /* [part_count] how it was dealt out */
     size_t part_count;
@@ -31,9 +33,9 @@ bool data_fail(mw_error *err, const char *format, ...) __attribute__((format(pri
 bool data_read_fields(opening *o);
 /* A share of the training set goes to validation, unless there is a set of its own. */
 bool data_split_validation(opening *o, mw_dataset *all);
-/* Pictures moved, mirrored and changed at random; batches made ahead. all: what was dealt out; NULL for what is no
+/* Pictures and sounds changed at random; batches made ahead. all: what was dealt out; NULL for what is no
  * folder of pictures. */
-bool data_prepare_pictures(opening *o, const mw_dataset *all);
+bool data_prepare_files(opening *o, const mw_dataset *all);
 
 /* ---- data_tensors.c ---- */
 

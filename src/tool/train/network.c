@@ -1,6 +1,7 @@
 /* A list of layers becomes a graph. Names are those of PyTorch's Sequential, by kind: dense1, conv2, .. */
 #include "tool/train/network.h"
 
+#include <millwright/log_mel.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -9,7 +10,7 @@ enum { LAYERS_MAX = 10000, REPEAT_MAX = 1000 };
 
 typedef struct building {
     config *c;
-    int64_t classes;
+    const network_data *data;
     int count; /* of layers so far, for names */
     int built; /* the same with each layer of a recurrent stack */
     const config_node *node;
@@ -46,7 +47,7 @@ static bool has_room(building *b, int more)
 static int64_t units(building *b, const config_node *value)
 {
     if (value != NULL && value->kind == CONFIG_STRING && strcmp(value->text, "classes") == 0)
-        return b->classes;
+        return b->data->classes;
     return whole(b, value, 1);
 }
 
@@ -275,6 +276,30 @@ static mw_tensor *repeat(building *b, mw_tensor *x, const config_node *options, 
     return x;
 }
 
+/* [batch, channels, samples] to [batch, channels, bands, times]. */
+static mw_tensor *log_mel(building *b, mw_tensor *x, const config_node *options, const config_node *value)
+{
+    static const char *const scales[] = {"htk", "slaney", NULL};
+    const int64_t rate = config_integer(b->c, options, "rate", b->data->rate, 1000, 384000);
+    mw_log_mel_options o = mw_log_mel_defaults(rate);
+    (void)value;
+    if (rate == 0) {
+        config_fail(b->c, b->node, "the data is no sound: say how many samples a second has, \"rate\"");
+        return NULL;
+    }
+    o.mels = config_integer(b->c, options, "mels", o.mels, 1, 512);
+    o.hop = config_integer(b->c, options, "hop", o.hop, 1, 1 << 15);
+    o.window = config_integer(b->c, options, "window", o.window, 2, 1 << 15);
+    while (o.fft < o.window)
+        o.fft *= 2;
+    o.fft = config_integer(b->c, options, "fft", o.fft, o.window, 1 << 15);
+    o.low = (float)config_number(b->c, options, "low", 0, 0, (double)rate / 2);
+    o.high = (float)config_number(b->c, options, "high", (double)rate / 2, 0, (double)rate / 2);
+    o.scale = config_choice(b->c, options, "scale", scales, 0) == 1 ? MW_MEL_SLANEY : MW_MEL_HTK;
+    o.floor = (float)config_number(b->c, options, "floor", (double)o.floor, 1e-30, 1e30);
+    return mw_log_mel(x, &o);
+}
+
 static mw_tensor *gelu(building *b, mw_tensor *x, const config_node *options, const config_node *value)
 {
     (void)value;
@@ -351,6 +376,10 @@ static const struct {
     {"gru", gru, "units; as lstm", false, RECURRENT, "rnn"},
     {"attention", attention, "heads; self-attention over [batch, steps, width]", false, "",
      "self_attention, multi_head_attention, mha"},
+    {"log_mel", log_mel,
+     "sounds as pictures of bands and times; mels (64), window (1/40 s), hop (1/100 s), fft, low, high (Hz), scale "
+     "(htk, slaney), floor (1e-6), rate",
+     true, "mels, window, hop, fft, low, high, scale, floor, rate", "mel_spectrogram, melspectrogram, spectrogram"},
     {"residual", residual, "a list of layers, whose result is added to what went in", false, "", "skip, shortcut"},
     {"repeat", repeat, "how often, up to 1000; layers. A network has at most 10000 in all", false, "layers", "times"},
     {"relu", relu, "", true, "", ""},
@@ -488,8 +517,8 @@ static mw_tensor *build_list(building *b, const config_node *layers, mw_tensor *
     return x;
 }
 
-mw_tensor *network_build(config *c, const config_node *layers, mw_tensor *x, int64_t classes)
+mw_tensor *network_build(config *c, const config_node *layers, mw_tensor *x, const network_data *data)
 {
-    building b = {.c = c, .classes = classes, .node = layers};
+    building b = {.c = c, .data = data, .node = layers};
     return build_list(&b, layers, x);
 }

@@ -6,9 +6,16 @@
 
 #include <millwright/millwright.h>
 
+/* What layers must know of the data. */
+typedef struct network_data {
+    int64_t classes; /* what {"dense": "classes"} has */
+    int64_t rate;    /* of sounds, samples in a second; 0 = they are none */
+} network_data;
+
 /* x through the layers of an array of settings: a text ("relu") or an object whose first key is the kind ({"dense":
- * 64}). classes  what {"dense": "classes"} has return   NULL with c->err set */
-mw_tensor *network_build(config *c, const config_node *layers, mw_tensor *x, int64_t classes);
+ * 64}).
+ *  return  NULL with c->err set */
+mw_tensor *network_build(config *c, const config_node *layers, mw_tensor *x, const network_data *data);
 
 /* [batch, rest]; x itself if it has no more than two axes. */
 mw_tensor *network_flat(mw_tensor *x);

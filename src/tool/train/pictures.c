@@ -5,12 +5,11 @@
 #include "tool/tool.h"
 
 #include "base/text/json_write.h"
-#include "base/text/string.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum { EXTENT_MAX = 16384 };
+enum { EXTENT_MAX = 16384, USUAL_EXTENT = 64 };
 
 /* ---- numbers in lists ---- */
 
@@ -67,7 +66,8 @@ static void read_size(pictures *p)
         const int first = shape.rank == 3 || p->channels_last ? 1 : 2;
         o->height = shape.dim[first];
         o->width = shape.dim[first + 1];
-    }
+    } else if (p->is_usual)
+        o->height = o->width = USUAL_EXTENT;
 }
 
 static void read_fit(pictures *p)
@@ -92,55 +92,13 @@ static void read_fit(pictures *p)
             o->background[i] = (uint8_t)color[i];
 }
 
-/* Says which cannot be read, the first few of them. */
-static void say_broken(void *user, const char *name, const char *reason)
-{
-    enum { SAID_MAX = 20 };
-    pictures *p = user;
-    (void)name;
-    p->broken++;
-    if (p->broken <= SAID_MAX)
-        tool_complain("%s%s", reason, p->options.broken == MW_BROKEN_SKIP ? "; it is left out" : "");
-    if (p->broken == SAID_MAX)
-        tool_complain("and maybe more like these");
-}
-
 static void read_broken(pictures *p)
 {
-    const char *said = field_text(p->c, p->settings, "data.broken", "refuse");
     mw_image_options *o = &p->options;
-    if (strcmp(said, "skip") == 0)
-        o->broken = MW_BROKEN_SKIP;
-    else if (strcmp(said, "late") == 0)
-        o->broken = MW_BROKEN_LATE;
-    else if (strcmp(said, "refuse") != 0 && p->err->status == MW_OK)
-        config_fail(p->c, config_get(p->settings, "broken"), "\"broken\" is \"%.20s\", none of refuse, skip, late",
-                    said);
-    o->on_broken = o->broken != MW_BROKEN_LATE ? say_broken : NULL;
-    o->user = p;
-}
-
-/* Names and labels from a file; one of its own for the test set. */
-static void read_table(pictures *p)
-{
-    mw_label_table *t = &p->options.table;
-    const char *between = "";
-    t->path = field_text(p->c, p->settings, "data.table", NULL);
-    if (t->path == NULL)
-        return;
-    t->separator = mw__string_ends(t->path, ".tsv") ? '\t' : ',';
-    t->name = field_text(p->c, p->settings, "data.name", "name");
-    t->label = field_text(p->c, p->settings, "data.label", "label");
-    if (config_get(p->settings, "label_separator") != NULL)
-        between = field_text(p->c, p->settings, "data.label_separator", "|");
-    t->label_separator = between[0];
-    const bool several = between[0] != '\0';
-    if (p->err->status == MW_OK && several && strlen(between) != 1)
-        config_fail(p->c, config_get(p->settings, "label_separator"),
-                    "\"label_separator\" is \"%.20s\", not one character", between);
-    else if (p->err->status == MW_OK && several && p->has_classes)
-        config_fail(p->c, config_get(p->settings, "label_separator"),
-                    "several labels of a picture want \"loss\": \"binary_cross_entropy\"");
+    o->broken = labeled_read_broken(p->c, p->settings);
+    o->on_broken = o->broken != MW_BROKEN_LATE ? labeled_say_broken : NULL;
+    o->user = &p->told;
+    p->told.is_skipping = o->broken == MW_BROKEN_SKIP;
 }
 
 /* For models that take (value - mean) / deviation of each channel. */
@@ -169,27 +127,14 @@ static void read_options(pictures *p)
     p->options.bytes_max = field_integer(p->c, p->settings, "data.memory", 1024) << 20;
     read_mean(p);
     read_broken(p);
-    read_table(p);
+    p->options.table = labeled_read_table(p->c, p->settings, p->has_classes);
 }
 
 /* ---- opening ---- */
 
-/* The names of the classes of `like`, which those of a second folder follow; NULL if it has none. */
-static const char **class_names(const mw_dataset *like, size_t *out_count, mw_error *err)
-{
-    const mw_classes classes = mw_dataset_classes(like, "y");
-    *out_count = classes.count;
-    const char **names = *out_count > 0 ? calloc(*out_count, sizeof *names) : NULL;
-    if (*out_count > 0 && names == NULL)
-        *err = (mw_error){.status = MW_ERROR_MEMORY, .message = "there is no memory for the names of classes"};
-    for (size_t i = 0; names != NULL && i < *out_count; i++)
-        names[i] = classes.names[i];
-    return names;
-}
-
 static mw_dataset *open_folder(const pictures *p, mw_image_options options, const char *path, const mw_dataset *like)
 {
-    const char **names = class_names(like, &options.class_count, p->err);
+    const char **names = labeled_class_names(like, &options.class_count, p->err);
     options.class_names = names;
     mw_dataset *images = p->err->status == MW_OK ? mw_dataset_open_images(path, &options, p->err) : NULL;
     free(names);
@@ -202,12 +147,8 @@ mw_dataset *pictures_open(pictures *p, const char *path, const mw_dataset *like)
         read_options(p);
     p->is_folder = true;
     mw_image_options options = p->options;
-    if (like != NULL && options.table.path != NULL) {
-        options.table.path = field_text(p->c, p->settings, "data.test_table", NULL);
-        if (options.table.path == NULL && p->err->status == MW_OK)
-            config_fail(p->c, config_get(p->settings, "table"),
-                        "the test set \"%.200s\" wants a table, too: \"test_table\"", path);
-    }
+    if (like != NULL && options.table.path != NULL)
+        labeled_read_test_table(p->c, p->settings, path, &options.table);
     mw_dataset *images = open_folder(p, options, path, like);
     if (images == NULL && options.height == 0 && strstr(p->err->message, "several sizes") != NULL)
         tool_complain("\"size\": 64 in \"data\" of the recipe brings pictures of any size to 64 x 64");

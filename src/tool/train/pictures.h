@@ -2,7 +2,7 @@
 #ifndef MW__TOOL_TRAIN_PICTURES_H
 #define MW__TOOL_TRAIN_PICTURES_H
 
-#include "tool/config.h"
+#include "tool/train/labeled.h"
 
 #include <millwright/data.h>
 #include <millwright/millwright.h>
@@ -17,7 +17,8 @@ typedef struct pictures {
     bool channels_last;
     bool is_folder;   /* they were opened by pictures_open */
     bool has_classes; /* the loss wants one class each */
-    int broken;       /* pictures that were complained of */
+    bool is_usual;    /* there is no recipe: a size is chosen */
+    labeled_told told;
     /* what pictures_prepare found */
     int threads;         /* that should make batches ahead: more where pictures are unpacked while a network learns */
     float mixup, cutmix; /* 0 = none */

@@ -3,6 +3,7 @@
 #include "tool/meant.h"
 #include "tool/model_text.h"
 #include "tool/train/network.h"
+#include "tool/train/sounds.h"
 #include "tool/train/training_scores.h"
 #include "tool/train/training_text.h"
 
@@ -227,6 +228,20 @@ static void say_table(training *t)
     mw_string_free(said);
 }
 
+/* How sounds are read. */
+static void say_sounds(training *t)
+{
+    const mw_sound_options *o = &t->data.sound;
+    char *said = t->data.is_sound ? sounds_text(o) : NULL;
+    if (said != NULL && t->call->json != NULL)
+        mw__json_add_raw(t->call->json, "sound", said);
+    else if (said != NULL && !t->call->quiet)
+        tool_print("sounds at %lld samples a second, %.4g s of each from its %s%s\n", (long long)o->rate,
+                   (double)o->length / (double)o->rate, o->place == MW_SOUND_MIDDLE ? "middle" : "begin",
+                   o->channels == 1 ? ", mixed to one channel" : "");
+    free(said);
+}
+
 static void say_what_is_there(training *t)
 {
     mw_summary *summary = mw_summary_create(t->graph, t->err);
@@ -285,6 +300,7 @@ static bool was_accepted(mw_status status) { return status == MW_ERROR_NUMERIC |
 static int fit_and_measure(training *t, const mw_fit_options *fit)
 {
     say_table(t);
+    say_sounds(t);
     say_what_is_there(t);
     say_warnings(t);
     mw_trainer_fit(t->trainer, fit, t->err);

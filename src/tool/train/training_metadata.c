@@ -3,6 +3,7 @@
 
 #include "tool/data_scale.h"
 #include "tool/train/pictures.h"
+#include "tool/train/sounds.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -48,7 +49,7 @@ bool training_metadata_make(training_metadata *out, const training *t, mw_error 
     const data_parts *d = &t->data;
     *out = (training_metadata){{class_list_lines(&t->classes), data_offsets_text(&d->offsets), copy_table(t, err),
                                 strdup(task_of(t)), copy_text(d->target_name), copy_text(d->field_names),
-                                picture_text(t)}};
+                                picture_text(t), d->is_sound ? sounds_text(&d->sound) : NULL}};
     return err->status == MW_OK;
 }
 

@@ -212,7 +212,7 @@ static bool add_head(training *t)
     t->has_head = true;
     mw_tensor *from = training_is_by_place(t) ? t->out : network_flat(t->out);
     t->out = head != NULL
-                 ? network_build(&t->c, head, t->out, t->data.classes)
+                 ? network_build(&t->c, head, t->out, &(network_data){.classes = t->data.classes})
                  : mw_dense(from, t->data.classes, training_free_name(t->graph, "head", true, name, sizeof name));
     return t->out != NULL;
 }

@@ -123,6 +123,11 @@ static int64_t output_count(const training *t)
     return t->data.encoder != NULL && t->data.classes == 0 ? mw_shape_count(t->data.y->shape) : t->data.classes;
 }
 
+static network_data describe_data(const training *t)
+{
+    return (network_data){.classes = output_count(t), .rate = t->data.is_sound ? t->data.sound.rate : 0};
+}
+
 void training_take_result(training *t, mw_tensor *out)
 {
     t->scaled = training_scales_target(t) ? out : NULL;
@@ -137,10 +142,13 @@ static bool build_network(training *t)
     mw_tensor *h = t->data.encoder != NULL ? mw_table_encoder_layer(t->data.encoder, t->x, "table")
                    : t->data.normalizes    ? normalize(t, t->x)
                                            : t->x;
-    if (layers == NULL && t->data.encoder == NULL)
+    const bool has_places = t->data.is_sound || (t->data.is_image && mw_tensor_shape(h).rank == 4);
+    if (layers == NULL && t->data.encoder == NULL && !has_places)
         return training_fail(t, MW_ERROR_FORMAT, "%s has neither \"network\" nor \"model\"", t->c.path);
-    mw_tensor *out = layers != NULL ? network_build(&t->c, layers, h, output_count(t))
-                                    : usual_network(t->data.encoder, h, output_count(t));
+    const network_data about = describe_data(t);
+    mw_tensor *out = layers != NULL ? network_build(&t->c, layers, h, &about)
+                     : has_places   ? usual_network_of_places(h, about.rate, about.classes)
+                                    : usual_network(t->data.encoder, h, about.classes);
     training_take_result(t, out);
     return t->out != NULL;
 }

@@ -262,11 +262,13 @@ static bool report_progress(void *user, const mw_progress *progress)
     return dashboard_report(&t->board, progress);
 }
 
-/* A small table is learned in some 500 steps, 5 to 200 epochs: more fit its noise. */
+/* A small table, and few sounds, are learned in some 500 steps, 5 to 200 epochs: more fit their noise. */
 static int64_t usual_epochs(const training *t)
 {
     const int64_t steps = mw_dataset_examples(t->data.training) / t->batch, epochs = 500 / (steps > 0 ? steps : 1);
-    return t->data.encoder == NULL || t->model != NULL || epochs < 5 ? 5 : epochs < 200 ? epochs : 200;
+    return (t->data.encoder == NULL && !t->data.is_sound) || t->model != NULL || epochs < 5 ? 5
+           : epochs < 200                                                                   ? epochs
+                                                                                            : 200;
 }
 
 mw_fit_options training_make_fit(training *t)

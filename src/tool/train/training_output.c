@@ -1,6 +1,7 @@
 /* What a training leaves: its settings, and the model in the format that is asked for. That it can be written is found
  * before the first step, by writing it once beside its place. */
 #include "tool/model_text.h"
+#include "tool/train/sounds.h"
 #include "tool/train/training_text.h"
 
 #include "base/file/file.h"

@@ -1,9 +1,11 @@
-/* Networks of tables without a recipe: two layers of 64 for rows; for windows of values a linear part beside these,
- * from what the last row has; for windows of classes two convolutions over time. */
+/* Networks without a recipe. Of tables: two layers of 64 for rows; for windows of values a linear part beside these,
+ * from what the last row has; for windows of classes two convolutions over time. Of pictures and sounds: three
+ * convolutions. */
 #include "tool/train/usual.h"
 
 #include "tool/train/network.h"
 
+#include <stdio.h>
 #include <string.h>
 
 enum { UNITS = 64, CHANNELS = 32, FLAT_MAX = 4096 /* numbers of a window that a layer takes one by one */ };
@@ -63,4 +65,32 @@ mw_tensor *usual_network(const mw_table_encoder *encoder, mw_tensor *h, int64_t 
         return mw_dense(two_layers(h), count, "dense3");
     const bool is_value = mw_table_encoder_target(encoder).kind == MW_TARGET_VALUE;
     return is_value && s.dim[1] * s.dim[2] <= FLAT_MAX ? forecast(encoder, h, count) : patterns(h, count);
+}
+
+/* Convolution, norm and relu; half as many places while there are enough. */
+static mw_tensor *places_block(mw_tensor *h, int64_t channels, int number)
+{
+    char conv[16], norm[16];
+    mw_conv_options o = mw_conv_defaults();
+    o.pad_type = MW_PAD_SAME;
+    o.bias = false; /* the norm has one */
+    snprintf(conv, sizeof conv, "conv%d", number);
+    snprintf(norm, sizeof norm, "norm%d", number);
+    h = mw_relu(mw_batch_norm_layer(mw_conv_layer(h, channels, MW_SHAPE(3, 3), conv, &o), 0.1f, 1e-5f, norm));
+    const mw_shape s = mw_tensor_shape(h);
+    mw_pool_options pool = mw_pool_defaults(MW_SHAPE(2, 2));
+    pool.stride[0] = pool.stride[1] = 2;
+    return s.rank == 4 && s.dim[2] >= 8 && s.dim[3] >= 8 ? mw_max_pool(h, &pool) : h;
+}
+
+mw_tensor *usual_network_of_places(mw_tensor *x, int64_t rate, int64_t count)
+{
+    const mw_log_mel_options mel = mw_log_mel_defaults(rate);
+    mw_tensor *h = rate > 0 ? mw_log_mel(x, &mel) : x;
+    h = mw_batch_norm_layer(h, 0.1f, 1e-5f, "norm");
+    for (int i = 0; i < 3; i++)
+        h = places_block(h, 16 << i, i + 1);
+    /* The place of a thing in a picture, and its time in a sound, say nothing of the class; how high it sounds does. */
+    h = rate > 0 ? mw_reduce_mean(h, MW_AXES(3), false) : mw_reduce_mean(h, MW_AXES(2, 3), false);
+    return mw_dense(network_flat(h), count, "dense1");
 }
