@@ -668,6 +668,8 @@ public:
     /** All of it as JSON, from which mw_table_encoder_read makes the same again: `mw train` keeps it in the
      *  model, under "mw.table". */
     std::string write() const;
+    /** An encoder with the same fields and the classes of another file: for a model that gets a new last layer. */
+    table_encoder retarget(zstring path, const mw_table_form *form = nullptr) const;
     /** Reads what mw_table_encoder_write wrote. */
     static table_encoder read(zstring text);
     /** Reads a table with the fields of the encoder, in any order; further ones are ignored. */
@@ -2933,6 +2935,13 @@ inline std::string table_encoder::write() const
     char *const made = mw_table_encoder_write(handle::get(), &err.it);
     err.check();
     return detail::taken(made);
+}
+inline table_encoder table_encoder::retarget(zstring path, const mw_table_form *form) const
+{
+    detail::call err;
+    table_encoder made(mw_table_encoder_retarget(handle::get(), path, form, &err.it));
+    err.check();
+    return made;
 }
 inline table_encoder table_encoder::read(zstring text)
 {

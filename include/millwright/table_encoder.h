@@ -136,6 +136,13 @@ MW_API char *mw_table_encoder_print(const mw_table_encoder *encoder, mw_error *e
  *  return  freed with mw_string_free; NULL with err set */
 MW_API char *mw_table_encoder_write(const mw_table_encoder *encoder, mw_error *err);
 
+/** An encoder with the same fields and the classes of another file: for a model that gets a new last layer.
+ *  form    NULL = all is found
+ *  return  owned by the caller; NULL with err set
+ *  errors  MW_ERROR_ARGUMENT if the target has values; those of mw_table_encoder_open for what is read of the target */
+MW_API mw_table_encoder *mw_table_encoder_retarget(const mw_table_encoder *encoder, const char *path,
+                                                   const mw_table_form *form, mw_error *err);
+
 /** Reads what mw_table_encoder_write wrote.
  *  errors  MW_ERROR_FORMAT for a text that is none; MW_ERROR_MEMORY */
 MW_API mw_table_encoder *mw_table_encoder_read(const char *text, mw_error *err);

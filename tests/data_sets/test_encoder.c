@@ -114,6 +114,39 @@ static void test_an_encoder_is_written_and_read_again(void)
     mw_table_encoder_destroy(encoder);
 }
 
+/* Fields stay as they were fitted; the classes are those of the other file, in their order. */
+static void test_an_encoder_takes_the_classes_of_another_table(void)
+{
+    mw_error err = {0};
+    static const char first[] = "a,kind\n1,no\n3,yes\n", other[] = "kind,a\nz,5\nm,1\nz,3\n", empty[] = "a,kind\n1,\n";
+    encoded t = encoded_text("first.csv", first, sizeof first - 1, "kind");
+    folder_put("other.csv", other);
+    folder_put("empty.csv", empty);
+    folder_put("without.csv", "a\n1\n");
+    REQUIRE(CHECK_OK(t.err));
+    mw_table_encoder *again = mw_table_encoder_retarget(t.encoder, "other.csv", NULL, &err);
+    mw_dataset *set = mw_table_encoder_open(again, "other.csv", NULL, &err);
+    REQUIRE(CHECK_OK(err));
+    const mw_classes classes = mw_table_encoder_target(again).classes;
+    CHECK_INT(classes.count, 2);
+    CHECK_STR(classes.names[0], "m");
+    CHECK_STR(classes.names[1], "z");
+    mw_encoded_field a, before;
+    CHECK(mw_table_encoder_field_at(again, 0, &a) && mw_table_encoder_field_at(t.encoder, 0, &before));
+    CHECK(a.mean == before.mean && a.deviation == before.deviation);
+    CHECK_STR(mw_table_encoder_target(t.encoder).classes.names[0], "no");
+    mw_dataset_destroy(set);
+    mw_table_encoder_destroy(again);
+    for (int i = 0; i < 3; i++) {
+        static const char *const paths[] = {"empty.csv", "without.csv", "none.csv"};
+        static const char *const said[] = {"the target is missing", "no field \"kind\"", "none.csv"};
+        mw_error refused = {0};
+        CHECK(mw_table_encoder_retarget(t.encoder, paths[i], NULL, &refused) == NULL);
+        check_note(strstr(refused.message, said[i]) != NULL, __FILE__, __LINE__, "%s", refused.message);
+    }
+    encoded_close(&t);
+}
+
 /* ---- the same table in other clothes ---- */
 
 static void check_same(const char *name, const char *text, size_t size)
@@ -409,6 +442,7 @@ int main(void)
     RUN(test_a_table_with_holes_is_encoded_as_scikit_learn_has_it);
     RUN(test_what_was_decided_is_said);
     RUN(test_an_encoder_is_written_and_read_again);
+    RUN(test_an_encoder_takes_the_classes_of_another_table);
     RUN(test_separators_marks_and_encodings_are_found);
     RUN(test_kinds_are_found_by_content);
     RUN(test_ids_and_texts_are_encoded_when_they_are_said);

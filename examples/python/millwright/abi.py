@@ -2096,6 +2096,10 @@ FUNCTIONS = {
     ]),
     "mw_table_encoder_print": (POINTER(c_char), [("encoder", POINTER(mw_table_encoder)), ("err", POINTER(mw_error))]),
     "mw_table_encoder_write": (POINTER(c_char), [("encoder", POINTER(mw_table_encoder)), ("err", POINTER(mw_error))]),
+    "mw_table_encoder_retarget": (POINTER(mw_table_encoder), [
+        ("encoder", POINTER(mw_table_encoder)), ("path", c_char_p), ("form", POINTER(mw_table_form)),
+        ("err", POINTER(mw_error)),
+    ]),
     "mw_table_encoder_read": (POINTER(mw_table_encoder), [("text", c_char_p), ("err", POINTER(mw_error))]),
     "mw_table_encoder_destroy": (None, [("encoder", POINTER(mw_table_encoder))]),
     "mw_table_fit_defaults": (mw_table_fit_options, [("path", c_char_p), ("target", c_char_p)]),
@@ -2337,8 +2341,9 @@ BESIDE = {
         "mw_table_encoder_fit", "mw_table_encoder_open", "mw_table_encoder_open_inputs", "mw_table_encoder_width",
         "mw_table_encoder_field_at", "mw_table_encoder_target", "mw_table_encoder_target_at",
         "mw_table_encoder_window", "mw_table_encoder_layer", "mw_table_encoder_unscale", "mw_table_encoder_print",
-        "mw_table_encoder_write", "mw_table_encoder_read", "mw_table_encoder_destroy", "mw_table_fit_defaults",
-        "mw_table_stream_defaults", "mw_table_encoder_stream", "mw_tensors_convert", "mw_tensors_average",
+        "mw_table_encoder_write", "mw_table_encoder_retarget", "mw_table_encoder_read", "mw_table_encoder_destroy",
+        "mw_table_fit_defaults", "mw_table_stream_defaults", "mw_table_encoder_stream", "mw_tensors_convert",
+        "mw_tensors_average",
     },
     "learn": {
         "mw_normalize", "mw_cosine_embedding", "mw_triplet", "mw_info_nce", "mw_nt_xent", "mw_ctc", "mw_focal",

@@ -1,6 +1,6 @@
 /* What an encoder of tables knows. cell.c reads values, sequence.c several of a cell, observe.c and kinds.c find what
- * fields hold, split.c parts the rows, fit.c takes means and words, encode.c makes rows of numbers, windows.c windows
- * of them, layer.c operations; print.c and json.c say it, read.c reads it. */
+ * fields hold, split.c parts the rows, fit.c takes means and words, retarget.c learns other classes, encode.c makes
+ * rows of numbers, windows.c windows of them, layer.c operations; print.c and json.c say it, read.c reads it. */
 #ifndef MW__DATA_ENCODER_ENCODER_H
 #define MW__DATA_ENCODER_ENCODER_H
 
@@ -209,6 +209,8 @@ mw_status mw__encoder_split(const mw_table_fit_options *options, const mw_table_
 /* ---- fit.c ---- */
 
 void mw__encoder_add_sum(mw__encoder_sums *sums, double value);
+/* The class of the row that was read last is one of the target's: those of all rows, so that the parts agree. */
+mw_status mw__encoder_take_class(mw_table_encoder *encoder, const mw__records *rows, mw_error *err);
 /* Means, fillings, words of the rows whose part is 0. */
 mw_status mw__encoder_fit_rows(mw_table_encoder *encoder, mw__records *rows, const uint8_t *parts, mw_error *err);
 

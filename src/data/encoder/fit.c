@@ -152,11 +152,6 @@ static mw_status take_cell(fitting *f, size_t index, const mw__records_cell *cel
 
 /* ---- the target ---- */
 
-static const mw__records_cell *target_cell(const mw_table_encoder *e, const mw__records *rows)
-{
-    return &rows->cells[e->targets[0].place];
-}
-
 mw_status mw__encoder_target_number(const mw__encoder_target *t, const mw__records *rows, double *out, mw_error *err)
 {
     const mw__records_cell *cell = &rows->cells[t->place];
@@ -184,32 +179,30 @@ mw_status mw__encoder_target_value(const mw__encoder_target *t, const mw__record
     return MW_OK;
 }
 
-/* Classes are those of all rows, so that the parts agree. */
-static mw_status take_class(fitting *f)
+mw_status mw__encoder_take_class(mw_table_encoder *e, const mw__records *rows, mw_error *err)
 {
-    mw_table_encoder *e = f->encoder;
     char number[32];
     const char *word;
     size_t length;
-    const mw__records_cell *cell = target_cell(e, f->rows);
+    mw__encoder_target *target = &e->targets[0];
+    const mw__records_cell *cell = &rows->cells[target->place];
     if (mw__encoder_is_empty(cell))
-        return mw__records_fail(f->rows, cell, e->targets[0].name, f->err,
-                                "the target is missing; leave the row out, or fill it");
+        return mw__records_fail(rows, cell, target->name, err, "the target is missing; leave the row out, or fill it");
     if (!mw__encoder_read_word(cell, MW_FIELD_CATEGORY, '.', number, &word, &length))
-        return mw__encoder_refuse(f->rows, cell, e->targets[0].name, "word", f->err);
-    if (mw__encoder_find_word(&e->targets[0].classes, word, length) >= 0)
+        return mw__encoder_refuse(rows, cell, target->name, "word", err);
+    if (mw__encoder_find_word(&target->classes, word, length) >= 0)
         return MW_OK;
-    if (e->targets[0].classes.count == MW__ENCODER_WORDS_MAX)
-        return mw__records_fail(f->rows, cell, e->targets[0].name, f->err,
-                                "the target has more than %d classes; is it a value?", MW__ENCODER_WORDS_MAX);
-    return mw__encoder_add_word(&e->targets[0].classes, &e->arena, word, length, f->err);
+    if (target->classes.count == MW__ENCODER_WORDS_MAX)
+        return mw__records_fail(rows, cell, target->name, err, "the target has more than %d classes; is it a value?",
+                                MW__ENCODER_WORDS_MAX);
+    return mw__encoder_add_word(&target->classes, &e->arena, word, length, err);
 }
 
 static mw_status take_target(fitting *f, bool is_training)
 {
     double value;
     if (f->encoder->targets[0].kind == MW_TARGET_CLASS)
-        return take_class(f);
+        return mw__encoder_take_class(f->encoder, f->rows, f->err);
     for (size_t i = 0; is_training && i < f->encoder->target_count; i++) {
         MW_TRY(mw__encoder_target_value(&f->encoder->targets[i], f->rows, &value, f->err));
         mw__encoder_add_sum(&f->targets[i], value);

@@ -58,6 +58,7 @@ typedef struct data_request {
     bool as_it_is;            /* values of a target are not scaled */
     const char *table;        /* the encoder of the model that the data is for (DATA_TABLE_KEY), or NULL; owned */
     const char *sound;        /* what the model says of sounds (TOOL_SOUND_KEY), or NULL; owned */
+    bool new_classes;         /* the model gets a new last layer: the target may have other ones */
     bool own;                 /* the model was trained on this very data, and its parts are wanted again */
     const char *const *files; /* NAME=FILE of tensors, in place of the path.. */
     size_t file_count;        /* ..if there are any */

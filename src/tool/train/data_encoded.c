@@ -74,10 +74,21 @@ static bool open_own(opening *o, const data_table_request *request)
                      o->request->path);
 }
 
+/* The encoder of the model; for a new last layer with the classes of this table. */
+static mw_table_encoder *model_encoder(opening *o, const mw_table_form *form)
+{
+    mw_table_encoder *learned = mw_table_encoder_read(o->request->table, o->err);
+    if (!o->request->new_classes || mw_table_encoder_target(learned).kind != MW_TARGET_CLASS)
+        return learned;
+    mw_table_encoder *encoder = mw_table_encoder_retarget(learned, o->request->path, form, o->err);
+    mw_table_encoder_destroy(learned);
+    return encoder;
+}
+
 static bool open_by_model(opening *o, const mw_table_form *form)
 {
     data_parts *d = o->out;
-    d->encoder = mw_table_encoder_read(o->request->table, o->err);
+    d->encoder = model_encoder(o, form);
     mw_dataset *all = mw_table_encoder_open(d->encoder, o->request->path, form, o->err);
     if (all != NULL && data_find_column(all, "y") == NULL)
         data_fail(o->err, "\"%.200s\" has no field \"%.100s\", the target", o->request->path,

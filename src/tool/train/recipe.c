@@ -79,6 +79,7 @@ static bool open_model(training *t, data_request *request, mw_port *out_input)
     request->input = out_input;
     request->source = t->source;
     request->is_for_model = true;
+    request->new_classes = t->over->head || config_get(t->c.root, "network") != NULL;
     request->integers = out_input->dtype == MW_I32 || out_input->dtype == MW_I16 || out_input->dtype == MW_U16;
     return data_request_model(request, t->model, t->model_path, NULL, t->err);
 }
