@@ -43,7 +43,8 @@ class Constructors:
     def __init__(self):
         self.headers = python_abi.Headers(python_abi.chosen())
         functions = self.headers.functions
-        self.options = {result for name, (result, given) in functions.items() if name.endswith("_defaults") and not given}
+        self.options = {result: given for name, (result, given) in functions.items()
+                        if name.endswith("_defaults") and not any("*" in kind and "char" not in kind for kind, _ in given)}
         self.found = {name[3:]: parts for name, parts in functions.items() if self.is_one(name, *parts)}
 
     def options_of(self, kind):
@@ -74,15 +75,18 @@ class Constructors:
 
     def signature(self, name):
         result, parameters = self.found[name]
-        shown, options, count = [], [], False
+        shown, options, count, wanted = [], [], False, []
         for kind, parameter in parameters:
             if count:
                 count = False
             elif self.options_of(kind):
-                options = self.fields(self.options_of(kind), {parameter for _, parameter in parameters})
+                wanted = self.options[self.options_of(kind)]
+                options = self.fields(self.options_of(kind), {parameter for _, parameter in [*parameters, *wanted]})
             else:
                 shown.append(f"{parameter}: {self.type_of(kind)}")
                 count = kind.strip() == LIST
+        given = {parameter for _, parameter in parameters}
+        shown += [f"{parameter}: {self.type_of(kind)}" for kind, parameter in wanted if parameter not in given]
         star = ["*"] if options else []
         returned = "Tensor" if result.strip() == TENSOR else "Tuple[Tensor, ...]"
         return f"def {name}(", [*shown, *star, *options], f") -> {returned}:"

@@ -16,6 +16,7 @@ from .arrays import Array, DType
 from .data import Batch, Dataset, Loader, Tensors, concatenate, write_tensors
 from .figures import Metrics, Scores
 from .graph import Graph, Tensor, classify, cond, custom_vjp, grad, hvp, while_loop
+from .layers import Layer, custom
 from .library import Error, Status, set_log, version
 from .program import Model, Predictor, Program
 from .tables import TableEncoder
@@ -23,11 +24,12 @@ from .trainer import Evaluation, Trainer, group, init, metrics_of, optim, schedu
 
 F16, F32, F64, I32, I64, U8, BOOL = (
     DType.MW_F16, DType.MW_F32, DType.MW_F64, DType.MW_I32, DType.MW_I64, DType.MW_U8, DType.MW_BOOL)
+optim.custom = custom
 CPU, ANE = abi.mw_device.MW_DEVICE_CPU, abi.mw_device.MW_DEVICE_ANE
 
 __all__ = [
     "ANE", "Array", "BOOL", "Batch", "CPU", "DType", "Dataset", "Error", "Evaluation", "F16", "F32", "F64", "Graph",
-    "I32", "I64", "Loader", "Metrics", "Model", "Predictor", "Program", "Scores", "Status", "TableEncoder",
+    "I32", "I64", "Layer", "Loader", "Metrics", "Model", "Predictor", "Program", "Scores", "Status", "TableEncoder",
     "Tensor", "Tensors", "Trainer", "U8", "abi", "classify", "concatenate", "cond", "custom_vjp", "grad", "group",
     "hvp", "init", "metrics_of", "nn", "ops", "optim", "schedule", "set_log", "text", "version", "while_loop",
     "write_tensors",

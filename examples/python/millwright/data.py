@@ -60,6 +60,14 @@ class Dataset(Handle):
         return cls._of(checked("mw_dataset_open_images", os.fspath(folder).encode(), ctypes.byref(filled)))
 
     @classmethod
+    def sounds(cls, folder: Path, **options: Any) -> Dataset:
+        """WAV and FLAC files of a folder for each class, or of a table: columns "x" and "y". Options are those of
+        mw_sound_options: sounds("words", rate=16000, length=16000)."""
+        keep: List[Any] = []
+        filled = fill(library.mw_sound_defaults(), options, keep, "sounds")
+        return cls._of(checked("mw_dataset_open_sounds", os.fspath(folder).encode(), ctypes.byref(filled)))
+
+    @classmethod
     def tensors(cls, path: Path) -> Dataset:
         """Every tensor of a .npz, .npy, safetensors or other file, whose first axis counts the examples."""
         return cls._of(checked("mw_dataset_open_tensors", os.fspath(path).encode(), None, 0))
@@ -153,6 +161,23 @@ class Dataset(Handle):
         filled = library.mw_normalize_defaults(column.encode(), *numbers, len(mean))
         filled.channels_first = channels_first
         return self._made("mw_dataset_normalize", ctypes.byref(filled))
+
+    def change_sounds(self, column: str = "x", **options: Any) -> Dataset:
+        """Sounds moved, louder or softer, and with noise at random: the fields of mw_sound_change_options."""
+        name = column.encode()
+        filled = fill(library.mw_sound_change_defaults(name), options, [], "change_sounds")
+        return self._made("mw_dataset_change_sounds", ctypes.byref(filled))
+
+    def window(self, length: int, **options: Any) -> Dataset:
+        """Windows of a series in time, whose rows are the examples; options: stride, horizon, gap, inputs=["a"],
+        targets=["b"], series."""
+        keep: List[Any] = []
+        filled = fill(library.mw_window_defaults(length), options, keep, "window")
+        return self._made("mw_dataset_window", ctypes.byref(filled))
+
+    def shard(self, rank: int, ranks: int) -> Dataset:
+        """The part that one of several machines trains on."""
+        return self._made("mw_dataset_shard", rank, ranks)
 
     def prefetch(self, batches: int, threads: int = 1) -> Dataset:
         """The same; threads of the library make so many batches ahead."""

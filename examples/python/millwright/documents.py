@@ -26,6 +26,22 @@ errors  MW_ERROR_ARGUMENT if an input is NULL or of another graph, or if nothing
 """,
     "stop_gradient": """Returns x as a leaf for differentiation: same value, no gradient flows through it.
 """,
+    "log_mel": """y[.., m, t] = log max(floor, sum over k of b[m, k] |X[t, k]|^2), where X[t, k] is the sum over n < W of
+w[n] x[.., t H + n] exp(-2 pi i k n / N), k = 0 .. N / 2, and w[n] = (1 - cos(2 pi n / W)) / 2, the window of Hann.
+Band m of M is a triangle over frequencies: with M + 2 points f[0] .. f[M + 1] spread evenly over mel from `low` to
+`high`, b[m, k] = max(0, min((q - f[m]) / (f[m + 1] - f[m]), (f[m + 2] - q) / (f[m + 2] - f[m + 1]))) at
+q = k r / N; times 2 / (f[m + 2] - f[m]) with equal_area.
+x        [.., T]     F16 or F32; T >= W known. Frames begin at sample 0 and end inside of x: to have them in the
+         middle, as others do with center=True, pad x by N / 2 at both ends (mw_pad, MW_PAD_REFLECT)
+options  NULL = mw_log_mel_defaults(16000)
+return   [.., M, 1 + floor((T - W) / H)]  dtype of x
+errors   MW_ERROR_SHAPE for a rank of 0 or MW_RANK_MAX, or T < W; MW_ERROR_DTYPE; MW_ERROR_ARGUMENT for a number out
+         of its range, or a band that lies between two k: fewer mels or a longer fft
+vjp      of its operations; 0 where the floor holds
+source   two convolutions with constants: the first over blocks of G = gcd(W, H) samples, with a kernel of W / G
+         blocks, which a chip takes as far as its kernels go (the defaults: 5). In fp16 powers end at 65504, which
+         W = 400 samples of at most 1 do not reach, and floors below 6e-5 are lost
+""",
     "cross_entropy": """loss = mean over n of -log softmax(logits)[n, label n].
 logits  [N, .., C]  F16 or F32
 labels  [N, ..]     I32 in [0, C) (checked on the host when fed; on the ANE C <= 524288, <millwright/ops/gather.h>),
@@ -982,6 +998,28 @@ errors    MW_ERROR_SHAPE for a lower rank, unknown extents or one element per ch
           numbers out of range or a name that is empty or taken; MW_ERROR_DTYPE
 vjp       of the operations that it is made of; through mean and variance of the batch too
 source    Ioffe and Szegedy 2015, as in PyTorch
+""",
+    "max_pool": """y[n, c, o] = largest of x[n, c, o s - b + k] over k in [0, K).
+x        [N, C, *S]  F16 or F32; no spatial extent is 0
+options  not NULL
+return   [N, C, floor((S + b + a - K) / s) + 1 for each axis]; MW_PAD_SAME: ceil(S / s). With ceil_mode rounded
+         up, then less 1 if the axis is padded and its last window would start at or beyond S + b (PyTorch does
+         that without padding too)
+errors   MW_ERROR_SHAPE if the kernel exceeds the padded x or x has another rank; MW_ERROR_ARGUMENT for a kernel
+         extent or stride below 1, a negative pad, what ceil_mode excludes, or options not made by
+         mw_pool_defaults; MW_ERROR_DTYPE
+vjp      dx = each dy at the first largest element of its window, in row-major order; padding never takes any.
+         Where windows overlap their shares add up. At most 4096 elements a window
+source   MIL max_pool; ties as PyTorch
+""",
+    "avg_pool": """y[n, c, o] = sum of x[n, c, o s - b + k] over k in [0, K), divided by the elements of the window that stand within
+[-b, S + a) of each axis, or by those within x (exclude_padding); arguments, shapes and errors as mw_max_pool.
+vjp      dx = dy / that count, spread over the window
+source   MIL avg_pool; MIL leaves the count of windows cut by ceil_mode open, it is PyTorch's
+""",
+    "l2_pool": """y[n, c, o] = sqrt(sum of x[n, c, o s - b + k]^2 over k in [0, K)); one or two spatial axes, the rest as mw_max_pool.
+vjp      dx = x * (dy / y spread over the window); 0 where y is 0
+source   MIL l2_pool; PyTorch's LPPool with norm 2
 """,
     "quantize": """y = clip(round(x / scale) + zero_point), ties to even, to the range of dtype. A NaN gives 0.
 x           [..]  F16 or F32

@@ -339,7 +339,8 @@ def is_group(kind, value):
 # Arrays whose length goes along, by their fields.
 COUNTED = {
     "class_weights": "class_count", "patterns": "pattern_count", "full_patterns": "full_count", "shapes": "shape_count",
-    "prefixes": "prefix_count", "more": "more_count",
+    "prefixes": "prefix_count", "more": "more_count", "inputs": "input_count", "targets": "target_count",
+    "class_names": "class_count",
 }
 HANDLES = {ctypes.POINTER(kind) for kind in (
     abi.mw_tensor, abi.mw_trainer, abi.mw_program, abi.mw_dataset, abi.mw_communicator)}

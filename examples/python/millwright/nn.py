@@ -12,8 +12,9 @@ from .library import fill, library, named_value, to_c
 TENSOR, TENSORS = ctypes.POINTER(abi.mw_tensor), ctypes.POINTER(ctypes.POINTER(abi.mw_tensor))
 LEAVES = {"input", "parameter", "state", "constant", "scalar", "text", "state_assign", "name", "output", "custom_vjp",
           "graph_find", "graph_input_at", "graph_output_at"}  # methods of Graph and Tensor
-DEFAULTS = {result: name for name, (result, parameters) in abi.FUNCTIONS.items()
-            if name.endswith("_defaults") and not parameters}
+# What makes options, with what it wants to know: nn.max_pool(x, kernel=(2, 2), stride=(2, 2)).
+DEFAULTS = {result: (name, parameters) for name, (result, parameters) in abi.FUNCTIONS.items()
+            if name.endswith("_defaults") and not any(hasattr(kind, "contents") for _, kind in parameters)}
 
 
 def _options_of(kind):
@@ -45,7 +46,9 @@ def _parameters(name):
     """Those that Python shows: counts follow from lists, and options are fields."""
     parameters = CONSTRUCTORS[name][1]
     hidden = {parameters[i + 1][0] for i, (_, kind) in enumerate(parameters) if kind is TENSORS}
-    return [(parameter, kind) for parameter, kind in parameters if parameter not in hidden and not _options_of(kind)]
+    shown = [(parameter, kind) for parameter, kind in parameters if parameter not in hidden and not _options_of(kind)]
+    wanted = [one for _, kind in parameters if _options_of(kind) for one in DEFAULTS[_options_of(kind)][1]]
+    return shown + [one for one in wanted if one[0] not in dict(shown)]
 
 
 def documented(name, otherwise):
@@ -88,7 +91,10 @@ def _call(name, values, options):
             arguments.append(pointers(values[parameter]))
             count = len(values[parameter])
         elif _options_of(kind):
-            made = getattr(library, DEFAULTS[_options_of(kind)])()
+            maker, wanted = DEFAULTS[_options_of(kind)]
+            told = [to_c(k, values[p], keep, f"{name}: {p}") for p, k in wanted]
+            keep += told
+            made = getattr(library, maker)(*told)
             arguments.append(ctypes.byref(fill(made, options, keep, name)))
         else:
             value = values.get(parameter, count)  # what is not shown is the number of tensors before it

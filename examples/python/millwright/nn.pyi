@@ -18,6 +18,22 @@ def recompute(y: Tensor, inputs: Sequence[Tensor]) -> Tensor:
 def stop_gradient(x: Tensor) -> Tensor:
     """Returns x as a leaf for differentiation: same value, no gradient flows through it."""
 
+def log_mel(
+    x: Tensor,
+    rate: int,
+    *,
+    hop: int = ...,
+    window: int = ...,
+    fft: int = ...,
+    mels: int = ...,
+    low: float = ...,
+    high: float = ...,
+    scale: Member = ...,
+    equal_area: bool = ...,
+    floor: float = ...,
+) -> Tensor:
+    """y[.., m, t] = log max(floor, sum over k of b[m, k] |X[t, k]|^2), where X[t, k] is the sum over n < W of w[n] x[.., t H + n] exp(-2 pi i k n / N), k = 0 .. N / 2, and w[n] = (1 - cos(2 pi n / W)) / 2, the window of Hann."""
+
 def cross_entropy(logits: Tensor, labels: Tensor) -> Tensor:
     """loss = mean over n of -log softmax(logits)[n, label n]."""
 
@@ -487,6 +503,42 @@ def instance_norm_layer(x: Tensor, epsilon: float, name: str) -> Tensor:
 
 def batch_norm_layer(x: Tensor, momentum: float, epsilon: float, name: str) -> Tensor:
     """y = (x - mean) / sqrt(variance + epsilon) * weight + bias for each channel: PyTorch's BatchNorm1d, 2d and 3d."""
+
+def max_pool(
+    x: Tensor,
+    kernel: Shape,
+    *,
+    stride: Sequence[int] = ...,
+    pad_type: Member = ...,
+    pad: Sequence[int] = ...,
+    ceil_mode: bool = ...,
+    exclude_padding: bool = ...,
+) -> Tensor:
+    """y[n, c, o] = largest of x[n, c, o s - b + k] over k in [0, K)."""
+
+def avg_pool(
+    x: Tensor,
+    kernel: Shape,
+    *,
+    stride: Sequence[int] = ...,
+    pad_type: Member = ...,
+    pad: Sequence[int] = ...,
+    ceil_mode: bool = ...,
+    exclude_padding: bool = ...,
+) -> Tensor:
+    """y[n, c, o] = sum of x[n, c, o s - b + k] over k in [0, K), divided by the elements of the window that stand within [-b, S + a) of each axis, or by those within x (exclude_padding); arguments, shapes and errors as mw_max_pool."""
+
+def l2_pool(
+    x: Tensor,
+    kernel: Shape,
+    *,
+    stride: Sequence[int] = ...,
+    pad_type: Member = ...,
+    pad: Sequence[int] = ...,
+    ceil_mode: bool = ...,
+    exclude_padding: bool = ...,
+) -> Tensor:
+    """y[n, c, o] = sqrt(sum of x[n, c, o s - b + k]^2 over k in [0, K)); one or two spatial axes, the rest as mw_max_pool."""
 
 def quantize(x: Tensor, scale: Tensor, zero_point: Tensor, axis: int, dtype: Type) -> Tensor:
     """y = clip(round(x / scale) + zero_point), ties to even, to the range of dtype."""

@@ -14,6 +14,7 @@ import calls  # noqa: E402
 import installed  # noqa: E402
 import lifetimes  # noqa: E402
 import mirror  # noqa: E402
+import own  # noqa: E402
 import texts  # noqa: E402
 import training  # noqa: E402
 import tuning  # noqa: E402
@@ -24,7 +25,7 @@ from frame import Skip  # noqa: E402
 def main():
     setting = {"library": sys.argv[1], "compiler": sys.argv[2], "examples": pathlib.Path(sys.argv[3])}
     counts = {"passed": 0, "failed": 0, "skipped": 0}
-    for module in (mirror, installed, calls, lifetimes, texts, training, tuning, typed):
+    for module in (mirror, installed, calls, lifetimes, texts, training, tuning, own, typed):
         for name, test in list(vars(module).items()):
             if name.startswith("test_") and (not sys.argv[4:] or name in sys.argv[4:]):
                 counts[outcome(name, test, setting)] += 1
