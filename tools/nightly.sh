@@ -115,7 +115,8 @@ onnxruntime() {
         "build/release/tests/test_format_onnx_$test" --cases "$(pwd)/build/onnxruntime" || return 1
     done
     node tests/client/onnxruntime.mjs build/cache/onnxruntime build/onnxruntime || return 1
-    tests/client/onnxruntime_batch.sh "$(pwd)/build/release/mw" build/cache/onnxruntime build/onnxruntime/trained
+    tests/client/onnxruntime_batch.sh "$(pwd)/build/release/mw" build/cache/onnxruntime build/onnxruntime/trained &&
+        tests/client/onnxruntime_predict.sh "$(pwd)/build/release/mw" build/cache/onnxruntime build/onnxruntime/predicted
 }
 
 # Tokenizers beside the engines of others, which npm has (160 MB).

@@ -162,6 +162,9 @@ static void test_onnx_says_the_same_in_its_metadata(void)
         SKIP("built without protobuf-c");
     mw_onnx_check("t.onnx", &err);
     CHECK_OK(err);
+    mw_graph *graph = mw_graph_open_onnx("t.onnx", NULL, &err);
+    CHECK(graph != NULL && mw_tensor_shape(mw_graph_input_at(graph, 0)).dim[0] == MW_DIM_UNKNOWN);
+    mw_graph_destroy(graph);
     CHECK_MW(0, "author: Me\n", NULL, "info", "t.onnx");
     CHECK_MW(0, "classes: even\\nodd, or so\n", NULL, "info", "t.onnx");
     CHECK_MW(0, "mw.task: classes\n", NULL, "info", "t.onnx");

@@ -213,7 +213,7 @@ static bool describe(packaging *p, mw_description *out)
 
 /* ---- writing ---- */
 
-/* What is told of the ports, where one is an image; else the program tells it. */
+/* What is told of the ports, where one is an image; else the program tells it. ONNX takes any number of examples. */
 static mw_status write_package(packaging *p, const mw_graph *graph, mw_description *d)
 {
     const mw_feature image = mw_app_image_feature(&p->app);
@@ -224,6 +224,12 @@ static mw_status write_package(packaging *p, const mw_graph *graph, mw_descripti
     d->function_count = p->has_image ? 1 : changed ? 0 : d->function_count;
     d->standard = changed ? 0 : d->standard;
     options.description = d;
+    options.any_batch = mw__string_ends(p->to, ".onnx");
+    mw_graph_write(graph, p->to, &options, p->call->err);
+    if (!options.any_batch || p->call->err->status != MW_ERROR_UNSUPPORTED)
+        return p->call->err->status;
+    mw_error_clear(p->call->err); /* operations hold it at its own batch */
+    options.any_batch = false;
     return mw_graph_write(graph, p->to, &options, p->call->err);
 }
 
