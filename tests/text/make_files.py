@@ -182,7 +182,7 @@ def keys_of(config):
 def rope_factors(config):
     head = config.get("head_dim", config["hidden_size"] // config["num_attention_heads"])
     plain = {k: v for k, v in config.items() if k != "rope_scaling"}
-    scaled, usual = forms.angles(config, head)[1], forms.angles(plain, head)[1]
+    scaled, usual = forms.angles(config, head, forms.WHOLE)[0, 0, 1], forms.angles(plain, head, forms.WHOLE)[0, 0, 1]
     return (usual / scaled).numpy().astype(numpy.float32)
 
 
@@ -191,7 +191,7 @@ def logits_of(config, weights, tokens):
     for name, value in weights.items():
         w[name] = torch.tensor(numpy.asarray(value, dtype=numpy.float64))
     form = forms.gpt2 if config["model_type"] == "gpt2" else forms.llama
-    logits = form(config, w, torch.tensor([tokens, tokens]))[0]
+    logits = form(config, w, torch.tensor([tokens, tokens]), forms.WHOLE)[0]
     return [float(f"{v:.8g}") for v in logits.flatten().tolist()]
 
 
@@ -229,7 +229,7 @@ def made(config):
     """Random weights of a configuration."""
     w = forms.Weights()
     form = forms.gpt2 if config["model_type"] == "gpt2" else forms.llama
-    form(config, w, torch.zeros(2, forms.TOKENS, dtype=torch.int64))
+    form(config, w, torch.zeros(2, forms.TOKENS, dtype=torch.int64), forms.WHOLE)
     return {name: value.detach().numpy().astype(numpy.float32) for name, value in w.items()}
 
 

@@ -119,23 +119,40 @@ static void test_the_loss_follows_fp32(void)
 
 /* ---- segments ---- */
 
+/* The words' rows after four steps. */
+static void train_in_segments(const mw_text_config *c, int64_t tokens, int segments, float *out, mw_error *err)
+{
+    float losses[4];
+    mw_trainer *trainer = make_trainer(c, tokens, (place){MW_DEVICE_ANE, "h17", MW_CHIP_AUTO, segments}, err);
+    train(trainer, tokens, 4, losses, err);
+    mw_trainer_read(trainer, "model.embed_tokens.weight", MW_F32, out, (size_t)(c->words * c->width), err);
+    CHECK(segments == 1 || mw_trainer_get_info(trainer).parts.calls > 1);
+    mw_trainer_destroy(trainer);
+}
+
+/* The last one has the layers of the models that are in use; by night also their width, or half of it. */
 static void test_segments_have_the_bits_of_the_whole(void)
 {
-    const mw_text_config c = config_of(4, 32, 4);
-    static const int segments[] = {1, 2, 5};
-    enum { ROWS = WORDS * 32 };
-    static float whole[ROWS], parts[ROWS];
-    for (size_t i = 0; i < sizeof segments / sizeof *segments; i++) {
-        float losses[4];
+    enum { WIDEST = 384 };
+    static const struct {
+        int64_t layers, width, heads, tokens;
+        int segments;
+        bool night;
+    } cases[] = {{4, 32, 4, 16, 2, false},
+                 {4, 32, 4, 16, 5, false},
+                 {12, 32, 4, 16, MW_SEGMENTS_AUTO, false},
+                 {12, WIDEST, 6, 64, MW_SEGMENTS_AUTO, true}};
+    static float whole[WORDS * WIDEST], parts[WORDS * WIDEST];
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        if (cases[i].night && !night_has_come())
+            continue;
+        const mw_text_config c = config_of(cases[i].layers, cases[i].width, cases[i].heads);
         mw_error err = {0};
-        float *out = i == 0 ? whole : parts;
-        mw_trainer *trainer = make_trainer(&c, 16, (place){MW_DEVICE_ANE, "h17", MW_CHIP_AUTO, segments[i]}, &err);
-        train(trainer, 16, 4, losses, &err);
-        mw_trainer_read(trainer, "model.embed_tokens.weight", MW_F32, out, ROWS, &err);
+        train_in_segments(&c, cases[i].tokens, 1, whole, &err);
+        train_in_segments(&c, cases[i].tokens, cases[i].segments, parts, &err);
         CHECK_OK(err);
-        check_note(memcmp(out, whole, sizeof whole) == 0, __FILE__, __LINE__, "%d segments", segments[i]);
-        CHECK(segments[i] == 1 || mw_trainer_get_info(trainer).parts.calls > 1);
-        mw_trainer_destroy(trainer);
+        check_note(memcmp(parts, whole, (size_t)(c.words * c.width) * sizeof *whole) == 0, __FILE__, __LINE__,
+                   "%lld layers, %d segments", (long long)c.layers, cases[i].segments);
     }
 }
 
@@ -161,10 +178,11 @@ static void check_legal(const mw_trainer *trainer, mw_chip chip)
 static void test_a_step_of_twelve_layers_runs_on_every_chip(void)
 {
     static const mw_chip chips[] = {MW_CHIP_H13, MW_CHIP_H14, MW_CHIP_H15, MW_CHIP_H16, MW_CHIP_H17, MW_CHIP_H18G};
-    const mw_text_config c = config_of(12, 32, 4);
+    const mw_text_config c = night_has_come() ? config_of(12, 768, 12) : config_of(12, 32, 4);
+    const int64_t tokens = night_has_come() ? 128 : 16;
     for (size_t i = 0; i < sizeof chips / sizeof *chips; i++) {
         mw_error err = {0};
-        mw_trainer *trainer = make_trainer(&c, 16, (place){MW_DEVICE_ANE, NULL, chips[i], MW_SEGMENTS_AUTO}, &err);
+        mw_trainer *trainer = make_trainer(&c, tokens, (place){MW_DEVICE_ANE, NULL, chips[i], MW_SEGMENTS_AUTO}, &err);
         const mw_trainer_parts parts = mw_trainer_get_info(trainer).parts;
         if (CHECK_OK(err)) {
             printf("%s: %zu operations in %zu calls, %zu held of %zu\n", mw_chip_name(chips[i]), parts.operations,
