@@ -123,6 +123,10 @@ typedef struct mw_table_fit_options {
     mw_split_rule split;
     const char *split_field; /* of groups, or the time; ignored as an input unless `fields` has it */
     uint64_t seed;           /* of the split */
+    int folds, fold; /* of a cross-validation, 2 to 1000; 0 = none: fold `fold`, from 0, is kept out in place of the
+                      * share. Rows, of a target of classes those of each, or groups, the largest first, are dealt out
+                      * evenly. By time and of last rows there are folds + 1 blocks: fold `fold` is block fold + 1, the
+                      * rows before it are learned from, those behind it are in neither set */
     mw_table_window window; /* length 0, stride 1, horizon 1. Rows are split by MW_SPLIT_GROUP, _TIME or _LAST then, and
                              * windows made of each part: no row is on both sides */
     const mw_allocator *allocator;

@@ -1004,7 +1004,8 @@ mw_table_fit_options._fields_ = [
     ("more_target_count", c_size_t), ("target_kind", c_int), ("target_scale", c_int),
     ("fields", POINTER(mw_field_setting)), ("field_count", c_size_t), ("only_fields", c_bool),
     ("form", mw_table_form), ("validation", c_double), ("split", c_int), ("split_field", c_char_p),
-    ("seed", c_uint64), ("window", mw_table_window), ("allocator", POINTER(mw_allocator)),
+    ("seed", c_uint64), ("folds", c_int), ("fold", c_int), ("window", mw_table_window),
+    ("allocator", POINTER(mw_allocator)),
 ]
 mw_table_rows._fields_ = [
     ("count", c_int64), ("x", POINTER(c_float)), ("classes", POINTER(c_int64)), ("values", POINTER(c_double)),

@@ -357,7 +357,7 @@ static mw_status reserve(const encoding *c, const mw__records *rows, const uint8
 {
     const mw_table_encoder *e = c->encoder;
     const size_t size = e->targets[0].kind == MW_TARGET_CLASS ? sizeof(int64_t) : sizeof(float);
-    size_t counts[2] = {0, 0}, numbers;
+    size_t counts[3] = {0, 0, 0}, numbers;
     for (int64_t i = 0; parts != NULL && i < rows->rows_max; i++)
         counts[parts[i]]++;
     for (int k = 0; k < 2; k++) {
@@ -377,7 +377,9 @@ static mw_status read_parts(const encoding *c, mw__records *rows, const uint8_t 
         MW_TRY(mw__records_next(rows, &more, c->err));
         if (!more)
             return MW_OK;
-        MW_TRY(add_row(c, &out[parts != NULL ? parts[rows->rows - 1] : 0]));
+        const uint8_t kind = parts != NULL ? parts[rows->rows - 1] : MW__PART_LEARNED;
+        if (kind != MW__PART_NEITHER)
+            MW_TRY(add_row(c, &out[kind]));
     }
 }
 

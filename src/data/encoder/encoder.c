@@ -178,6 +178,11 @@ static mw_status check_options(const mw_table_fit_options *o, mw_error *err)
     if (!(o->validation >= 0 && o->validation <= 0.9))
         return mw__fail(err, MW_ERROR_ARGUMENT, "mw_table_encoder_fit: a share of %g is kept out, not 0 to 0.9",
                         o->validation);
+    if (o->folds < 0 || o->folds == 1 || o->folds > 1000 || o->fold < 0 || o->fold >= (o->folds > 0 ? o->folds : 1))
+        return mw__fail(err, MW_ERROR_ARGUMENT,
+                        "mw_table_encoder_fit: fold %d of %d; folds are 0 for none or 2 to 1000, and fold is one of "
+                        "them, from 0",
+                        o->fold, o->folds);
     const bool needs_field = o->split == MW_SPLIT_GROUP || o->split == MW_SPLIT_TIME;
     if (needs_field != (o->split_field != NULL) && o->split != MW_SPLIT_LAST)
         return mw__fail(err, MW_ERROR_ARGUMENT,
@@ -254,7 +259,8 @@ static mw_table_encoder *fit_table(const mw_table_fit_options *o, mw_dataset *ou
     known.target = e->targets[0].name;
     if (o->split == MW_SPLIT_LAST && o->split_field == NULL)
         known.split_field = o->window.series;
-    mw_status status = mw__encoder_split(&known, &file.form, file.rows, &parts, err);
+    mw_status status =
+        mw__encoder_split(&known, &file.form, file.rows, e->targets[0].kind == MW_TARGET_CLASS, &parts, err);
     if (status == MW_OK)
         status = fit_rows(e, o, &file, parts, err);
     if (status == MW_OK && encodes)

@@ -202,9 +202,35 @@ mw_table_encoder *mw__encoder_choose(const mw_table_fit_options *options, const 
 
 /* ---- split.c ---- */
 
-/* *out [row_count]: 1 for rows that are kept out, 0 for others. To be freed. */
+/* What a row is for. */
+enum { MW__PART_LEARNED = 0, MW__PART_KEPT_OUT = 1, MW__PART_NEITHER = 2 };
+
+/* *out [row_count]: of MW__PART_*. To be freed. has_classes: the target is a class, so that folds that are dealt out at
+ * random have as much of each. */
 mw_status mw__encoder_split(const mw_table_fit_options *options, const mw_table_form *form, int64_t row_count,
-                            uint8_t **out, mw_error *err);
+                            bool has_classes, uint8_t **out, mw_error *err);
+
+/* ---- folds.c ---- */
+
+/* Words of rows, and a random order: of the rows for classes, of the words for groups. */
+typedef struct mw__encoder_fold_keys {
+    const uint32_t *keys, *order;
+    const char *const *names;
+    size_t key_count;
+    int64_t count; /* of rows */
+} mw__encoder_fold_keys;
+
+/* The parts of a cross-validation by each rule of a split. */
+mw_status mw__encoder_fold_rows(const mw_table_fit_options *options, const uint32_t *order, int64_t count,
+                                uint8_t *parts, mw_error *err);
+mw_status mw__encoder_fold_classes(const mw_table_fit_options *options, const mw__encoder_fold_keys *keys,
+                                   uint8_t *parts, mw_error *err);
+mw_status mw__encoder_fold_groups(const mw_table_fit_options *options, const mw__encoder_fold_keys *keys,
+                                  uint8_t *parts, mw_error *err);
+mw_status mw__encoder_fold_times(const mw_table_fit_options *options, const double *sorted, const double *times,
+                                 int64_t count, uint8_t *parts, mw_error *err);
+/* The part of row `place` of the `count` of a series. */
+uint8_t mw__encoder_fold_place(const mw_table_fit_options *options, int64_t place, int64_t count);
 
 /* ---- fit.c ---- */
 
@@ -218,7 +244,7 @@ mw_status mw__encoder_fit_rows(mw_table_encoder *encoder, mw__records *rows, con
 
 /* Finds the fields among those of a file, and the targets, unless one is not there or they are not wanted. */
 mw_status mw__encoder_bind(mw_table_encoder *encoder, const mw__records *rows, bool has_target, mw_error *err);
-/* out[0] of the rows whose part is 0, out[1] of others; `parts` NULL = all 0. A set without rows is NULL. */
+/* out[0] of the rows whose part is 0, out[1] of those with 1; `parts` NULL = all 0. A set without rows is NULL. */
 mw_status mw__encoder_encode(const mw_table_encoder *encoder, mw__records *rows, const uint8_t *parts,
                              mw_dataset *out[2], mw_error *err);
 /* The row that was read last: [columns] of x, and its class. */

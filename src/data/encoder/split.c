@@ -39,6 +39,29 @@ static uint32_t *draw_order(const splitting *s, int64_t count, uint64_t stream)
     return order;
 }
 
+static mw__encoder_fold_keys fold_keys(const splitting *s, const uint32_t *order)
+{
+    return (mw__encoder_fold_keys){.keys = s->keys,
+                                   .order = order,
+                                   .names = (const char *const *)s->words.names,
+                                   .key_count = s->words.count,
+                                   .count = s->count};
+}
+
+/* One of the parts of a cross-validation. */
+static mw_status split_folds(const splitting *s)
+{
+    const bool by_group = s->options->split == MW_SPLIT_GROUP;
+    uint32_t *order = draw_order(s, by_group ? (int64_t)s->words.count : s->count, 0);
+    const mw__encoder_fold_keys keys = fold_keys(s, order);
+    const mw_status status = order == NULL     ? MW_ERROR_MEMORY
+                             : s->keys == NULL ? mw__encoder_fold_rows(s->options, order, s->count, s->parts, s->err)
+                             : by_group        ? mw__encoder_fold_groups(s->options, &keys, s->parts, s->err)
+                                               : mw__encoder_fold_classes(s->options, &keys, s->parts, s->err);
+    mw__free(s->arena.allocator, order);
+    return status;
+}
+
 static mw_status split_rows(const splitting *s)
 {
     uint32_t *order = draw_order(s, s->count, 0);
@@ -98,6 +121,11 @@ static mw_status split_times(const splitting *s)
         return MW_ERROR_MEMORY;
     memcpy(sorted, s->times, (size_t)s->count * sizeof *sorted);
     qsort(sorted, (size_t)s->count, sizeof *sorted, compare_times);
+    if (s->options->folds > 0) {
+        const mw_status status = mw__encoder_fold_times(s->options, sorted, s->times, s->count, s->parts, s->err);
+        mw__free(s->arena.allocator, sorted);
+        return status;
+    }
     const int64_t some = share_of(s, s->count);
     const double border = sorted[s->count - 1 - some];
     for (int64_t i = 0; i < s->count; i++)
@@ -106,10 +134,28 @@ static mw_status split_times(const splitting *s)
     return MW_OK;
 }
 
+/* The places of the rows in their groups say in which part they are. */
+static mw_status fold_last(const splitting *s, size_t groups)
+{
+    int64_t *counts = mw__alloc(s->arena.allocator, 2 * groups, sizeof *counts, s->err);
+    if (counts == NULL)
+        return MW_ERROR_MEMORY;
+    for (int64_t i = 0; i < s->count; i++)
+        counts[s->keys != NULL ? s->keys[i] : 0]++;
+    for (int64_t i = 0; i < s->count; i++) {
+        const size_t key = s->keys != NULL ? s->keys[i] : 0;
+        s->parts[i] = mw__encoder_fold_place(s->options, counts[groups + key]++, counts[key]);
+    }
+    mw__free(s->arena.allocator, counts);
+    return MW_OK;
+}
+
 /* The share of the rows of each group, its last ones; of all rows where there are no groups. */
 static mw_status split_last(const splitting *s)
 {
     const size_t groups = s->keys != NULL ? s->words.count : 1;
+    if (s->options->folds > 0)
+        return fold_last(s, groups);
     int64_t *left = mw__alloc(s->arena.allocator, groups, sizeof *left, s->err);
     if (left == NULL)
         return MW_ERROR_MEMORY;
@@ -192,7 +238,8 @@ static mw_status read_keys(splitting *s, mw__records *rows, size_t place, bool d
 static mw_status with_rows(splitting *s, const mw_table_form *form, bool orders, bool *day_first)
 {
     const mw_table_fit_options *o = s->options;
-    const char *field = o->split == MW_SPLIT_STRATIFIED ? o->target : o->split_field;
+    const bool by_class = o->split == MW_SPLIT_STRATIFIED || o->split == MW_SPLIT_RANDOM;
+    const char *field = by_class ? o->target : o->split_field;
     mw__records rows;
     size_t place;
     mw_status status = mw__records_open(&rows, s->arena.allocator, o->path, form, s->err);
@@ -220,13 +267,14 @@ static mw_status split_by_field(splitting *s, const mw_table_form *form)
         MW_TRY(with_rows(s, form, true, &day_first));
     MW_TRY(with_rows(s, form, false, &day_first));
     return rule == MW_SPLIT_TIME    ? split_times(s)
-           : rule == MW_SPLIT_GROUP ? split_groups(s)
            : rule == MW_SPLIT_LAST  ? split_last(s)
+           : s->options->folds > 0  ? split_folds(s)
+           : rule == MW_SPLIT_GROUP ? split_groups(s)
                                     : split_classes(s);
 }
 
 mw_status mw__encoder_split(const mw_table_fit_options *options, const mw_table_form *form, int64_t row_count,
-                            uint8_t **out, mw_error *err)
+                            bool has_classes, uint8_t **out, mw_error *err)
 {
     const mw_allocator *allocator = mw__allocator_or_default(options->allocator);
     splitting s = {.options = options, .count = row_count, .err = err};
@@ -239,9 +287,10 @@ mw_status mw__encoder_split(const mw_table_fit_options *options, const mw_table_
     mw__arena_init(&s.arena, allocator);
     mw__encoder_words_init(&s.words, allocator);
     const bool is_plain = options->split == MW_SPLIT_LAST && options->split_field == NULL;
-    const mw_status status = options->split == MW_SPLIT_RANDOM ? split_rows(&s)
-                             : is_plain                        ? split_last(&s)
-                                                               : split_by_field(&s, form);
+    const bool is_dealt = options->split == MW_SPLIT_RANDOM && !(has_classes && options->folds > 0);
+    const mw_status status = is_dealt   ? (options->folds > 0 ? split_folds(&s) : split_rows(&s))
+                             : is_plain ? split_last(&s)
+                                        : split_by_field(&s, form);
     mw__encoder_words_deinit(&s.words, allocator);
     mw__arena_deinit(&s.arena);
     mw__free(allocator, s.keys);

@@ -1,12 +1,12 @@
 /* mw sweep: one recipe with different numbers, and which of them is best. */
 #include "tool/commands/commands.h"
 #include "tool/fields.h"
+#include "tool/train/jobs.h"
 #include "tool/train/sweep.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 static struct {
     const char *over, *run, *picture, *data, *device;
@@ -96,12 +96,11 @@ static bool check_values(const sweep *s)
 
 static bool take_options(sweep *s, const tool_call *call)
 {
-    const long processors = sysconf(_SC_NPROCESSORS_ONLN);
     *s = (sweep){
         .config = call->arguments[0], .run = o.run, .values = (int)o.runs, .seeds = (int)o.seeds, .seed = o.seed};
     s->over = (recipe_overrides){
         .seed = -1, .threads = -1, .data = o.data, .device = o.device, .epochs = o.epochs, .batch = o.batch};
-    s->jobs = o.jobs > 0 ? (int)o.jobs : processors > 0 && processors <= 256 ? (int)processors : 1;
+    s->jobs = jobs_at_once(o.jobs);
     if (o.run == NULL) {
         tool_complain("sweep: --run FOLDER is needed: each training gets a folder there");
         return false;

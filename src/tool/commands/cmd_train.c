@@ -3,6 +3,8 @@
 
 #include "base/text/string.h"
 #include "tool/fields.h"
+#include "tool/train/folds.h"
+#include "tool/train/jobs.h"
 #include "tool/train/recipe.h"
 
 #include <string.h>
@@ -15,6 +17,7 @@ static struct {
     const char *output, *run, *device, *loss;
     const char **data, **layers, **rates;
     bool head;
+    long long folds, jobs;
     const char *text, *chat, *cache, *prompt;
 } o = {.over = {.seed = -1, .threads = -1, .segments = -1, .ignore = MW_IGNORE_NOTHING}};
 
@@ -46,6 +49,11 @@ static const tool_option common_options[] = {
 const tool_option tool_train_options[] = {
     {"find-rate", '\0', TOOL_FLAG, &o.over.find_rate,
      "which learning rate: up to 120 steps with a rising one, and nothing is written", .argument = NULL},
+    {"folds", '\0', TOOL_INTEGER, &o.folds,
+     "cross-validation: a training for each of K parts, which validates it; mean and deviation of the figures",
+     .argument = "K", .low = 2, .high = FOLDS_MAX},
+    {"jobs", 'j', TOOL_INTEGER, &o.jobs, "folds at a time, of one thread each (0 = one for each processor)",
+     .argument = "N", .high = JOBS_AT_ONCE_MAX, .needs = "folds"},
     TOOL_OPTIONS(common_options),
     TOOL_OPTIONS_END,
 };
@@ -154,6 +162,12 @@ static bool is_data(const char *path)
     return tool_is_table(path) || (stat(path, &entry) == 0 && S_ISDIR(entry.st_mode));
 }
 
+static int train(const char *path, const tool_call *call)
+{
+    return o.folds > 0 ? folds_train(path, &o.over, (int)o.folds, jobs_at_once(o.jobs), call)
+                       : recipe_train(path, &o.over, call);
+}
+
 int tool_train(const tool_call *call)
 {
     const char *path = call->arguments[0];
@@ -162,12 +176,14 @@ int tool_train(const tool_call *call)
         return TOOL_USAGE;
     if (o.over.find_rate && TOOL_REFUSE("the search for a rate trains nothing", "lr", "epochs", "out", "run"))
         return TOOL_USAGE;
+    if (o.folds > 0 && TOOL_REFUSE("with --folds, which leaves figures and no model", "out", "find-rate"))
+        return TOOL_USAGE;
     if (!is_data(path))
-        return recipe_train(path, &o.over, call);
+        return train(path, call);
     if (TOOL_REFUSE("beside a table or a folder, which is the data", "data"))
         return TOOL_USAGE;
     o.over.data = path;
-    return recipe_train(NULL, &o.over, call);
+    return train(NULL, call);
 }
 
 static bool is_output(const char *end) { return o.output != NULL && mw__string_ends(o.output, end); }

@@ -327,6 +327,8 @@ bool data_split_validation(opening *o, mw_dataset *all)
     data_parts *d = o->out;
     const double said = field_number(o->c, o->settings, "data.validation", d->test != NULL ? 0 : 0.1);
     const double share = o->request->whole ? 0 : said;
+    if (o->request->folds > 0)
+        return data_split_folds(o, all);
     const int64_t examples = mw_dataset_examples(all), some = (int64_t)((double)examples * share);
     mw_dataset *parts[2] = {NULL, NULL};
     o->counts[0] = -1;
@@ -389,6 +391,8 @@ bool data_prepare_files(opening *o, const mw_dataset *all)
                                 .all = all,
                                 .counts = o->counts,
                                 .count = o->part_count,
+                                .learned = o->learned,
+                                .learned_count = o->learned_count,
                                 .seed = SPLIT_SEED};
     o->out->training = pictures_prepare(&o->pictures, &part);
     o->out->threads = o->pictures.threads;
@@ -405,8 +409,7 @@ bool data_prepare_files(opening *o, const mw_dataset *all)
     return o->out->training != NULL;
 }
 
-/* A label that has no name. -1 if it is none. */
-static int64_t label_at(const mw_feed *feed, size_t i)
+int64_t data_label_at(const mw_feed *feed, size_t i)
 {
     switch (feed->dtype) {
     case MW_U8:
@@ -447,7 +450,7 @@ static bool find_largest_label(const opening *o, const mw_dataset *dataset, int6
         for (size_t i = 0; i < batch->feed_count && good; i++) {
             const bool is_label = strcmp(batch->feeds[i].name, "y") == 0;
             for (size_t k = 0; is_label && good && k < batch->feeds[i].count; k++)
-                good = take_label(o, label_at(&batch->feeds[i], k), example, largest);
+                good = take_label(o, data_label_at(&batch->feeds[i], k), example, largest);
         }
     }
     mw_loader_destroy(loader);
@@ -555,6 +558,7 @@ bool data_open(data_parts *data, config *c, const config_node *settings, const d
         data->validation_is_test = true;
     }
     free(o.inputs);
+    free(o.learned);
     return good && err->status == MW_OK;
 }
 

@@ -60,6 +60,7 @@ typedef struct data_request {
     const char *sound;        /* what the model says of sounds (TOOL_SOUND_KEY), or NULL; owned */
     bool new_classes;         /* the model gets a new last layer: the target may have other ones */
     bool own;                 /* the model was trained on this very data, and its parts are wanted again */
+    int folds, fold;          /* of a cross-validation: fold `fold`, from 0, validates; 0 = none */
     const char *const *files; /* NAME=FILE of tensors, in place of the path.. */
     size_t file_count;        /* ..if there are any */
     const mw_graph *source;   /* of the model that the data is for, or NULL: tensors go to its inputs by name */

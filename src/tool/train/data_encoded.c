@@ -102,8 +102,13 @@ static bool open_encoded_parts(opening *o, const mw_table_form *form, bool has_t
 {
     data_parts *d = o->out;
     const data_request *r = o->request;
-    const data_table_request request = {
-        .path = r->path, .target = r->target, .as_it_is = r->as_it_is, .whole = r->whole, .share = has_test ? 0 : 0.1};
+    const data_table_request request = {.path = r->path,
+                                        .target = r->target,
+                                        .as_it_is = r->as_it_is,
+                                        .whole = r->whole,
+                                        .folds = r->folds,
+                                        .fold = r->fold,
+                                        .share = has_test ? 0 : 0.1};
     if (r->table != NULL)
         return r->own ? open_own(o, &request) : open_by_model(o, form);
     d->encoder = data_table_fit(o->c, o->settings, &request, &d->plain, &d->validation);

@@ -23,10 +23,14 @@ typedef struct opening {
     char training_path[4200]; /* where the training set was opened */
     int64_t counts[2];        /* [part_count] how it was dealt out */
     size_t part_count;
+    int64_t *learned; /* [learned_count] examples of a fold's training part, owned; NULL = there are no folds */
+    int64_t learned_count;
 } opening;
 
 /* ---- data.c ---- */
 
+/* A label that has no name. -1 if it is none. */
+int64_t data_label_at(const mw_feed *feed, size_t index);
 /* Sets the first error; false. */
 bool data_fail(mw_error *err, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* The names of the fields of a table. */
@@ -41,6 +45,11 @@ bool data_prepare_files(opening *o, const mw_dataset *all);
 
 /* Columns "x", "y", and those of the model's further inputs, by name. */
 mw_dataset *data_open_tensors(opening *o, const char *path);
+
+/* ---- data_folds.c ---- */
+
+/* One fold is kept out for validation, with as much of each class as the others. */
+bool data_split_folds(opening *o, const mw_dataset *all);
 
 /* ---- data_encoded.c ---- */
 

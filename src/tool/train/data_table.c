@@ -157,6 +157,8 @@ static void take_split(config *c, const config_node *settings, const data_table_
 {
     const double said = field_number(c, settings, "data.validation", r->share);
     out->validation = r->whole ? 0 : said;
+    out->folds = r->folds;
+    out->fold = r->fold;
     const mw_split_rule otherwise = out->window.length > 0 ? MW_SPLIT_LAST : MW_SPLIT_RANDOM;
     out->split = (mw_split_rule)field_choice(c, settings, "data.split", (int)otherwise);
     check_window_split(c, settings, out);

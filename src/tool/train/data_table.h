@@ -11,9 +11,10 @@
 typedef struct data_table_request {
     const char *path;
     mw_target_kind target;
-    bool as_it_is; /* values are not scaled */
-    bool whole;    /* no share is kept out */
-    double share;  /* kept out where the settings do not say it */
+    bool as_it_is;   /* values are not scaled */
+    bool whole;      /* no share is kept out */
+    int folds, fold; /* of a cross-validation, in place of the share; 0 = none */
+    double share;    /* kept out where the settings do not say it */
 } data_table_request;
 
 /* How the settings ("data" of a recipe, may be NULL) say that the file is written. */

@@ -169,7 +169,9 @@ static mw_dataset *open_random(const pictures *p, const pictures_part *part, mw_
     if (options.broken == MW_BROKEN_REFUSE)
         options.broken = MW_BROKEN_LATE; /* ..and there are none: they need not be looked at again */
     mw_dataset *cut = open_folder(p, options, part->path, part->all);
-    if (cut != NULL)
+    if (cut != NULL && part->learned != NULL)
+        parts[0] = mw_dataset_subset(cut, part->learned, part->learned_count, p->err);
+    else if (cut != NULL)
         mw_dataset_split(cut, part->counts, part->count, part->seed, parts, p->err);
     mw_dataset_destroy(cut);
     mw_dataset_destroy(parts[1]);

@@ -48,6 +48,8 @@ typedef struct pictures_part {
     const int64_t *counts; /* [count] of the parts, as mw_dataset_split had them */
     size_t count;
     uint64_t seed;
+    const int64_t *learned; /* [learned_count] the examples of `plain`, where it is no such part; else NULL */
+    int64_t learned_count;
 } pictures_part;
 mw_dataset *pictures_prepare(pictures *p, const pictures_part *part);
 

@@ -120,7 +120,9 @@ static bool open_data(training *t)
     const char *said = field_text(c, settings, "data.path", NULL);
     data_request request = {.path = t->over->data != NULL ? t->over->data : said,
                             .files = t->over->files,
-                            .file_count = t->over->file_count};
+                            .file_count = t->over->file_count,
+                            .folds = t->over->folds,
+                            .fold = t->over->fold};
     t->loss_kind = choose_loss(t);
     const int64_t batch = field_integer(c, c->root, "batch", 64);
     t->batch = t->over->batch > 0 ? t->over->batch : batch;
@@ -182,11 +184,14 @@ static void say_measured(training *t, const char *set, const mw_dataset *data)
     mw_evaluation found;
     if (data == NULL || mw_trainer_evaluate(t->trainer, data, NULL, &found, t->err) != MW_OK)
         return;
+    const bool finds = t->over->measured == NULL || t->over->wants_scores;
+    mw_scores *scores = finds ? training_scores_find(t, data) : NULL;
     if (t->over->measured != NULL) {
-        t->over->measured(t->over->measured_user, set, &found);
+        t->over->measured(t->over->measured_user, set, &found, scores);
+        training_scores_keep(t, set, scores);
+        mw_scores_destroy(scores);
         return;
     }
-    mw_scores *scores = training_scores_find(t, data);
     if (t->call->json != NULL) {
         mw__json_open(t->call->json, set, '{');
         mw__json_add_number(t->call->json, "loss", found.loss);

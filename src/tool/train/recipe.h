@@ -5,6 +5,8 @@
 #include "tool/tool.h"
 #include "tool/train/data.h"
 
+#include <millwright/scores.h>
+
 typedef enum recipe_loss {
     RECIPE_CROSS_ENTROPY,
     RECIPE_MSE,
@@ -43,10 +45,13 @@ typedef struct recipe_overrides {
     long long ignore; /* a label that does not count */
     recipe_text text;
     const char *loss;
-    /* Gets what a set of the data is measured with at the end, instead of the answer; or NULL */
-    void (*measured)(void *user, const char *set, const mw_evaluation *found);
+    /* Gets what a set of the data is measured with at the end, instead of the answer; or NULL. The figures are NULL
+     * unless they are wanted */
+    void (*measured)(void *user, const char *set, const mw_evaluation *found, const mw_scores *scores);
     void *measured_user;
-    bool find_rate;                                   /* nothing is trained: which learning rate is good */
+    bool wants_scores;
+    int folds, fold; /* of a cross-validation: the data without fold `fold`, from 0, which validates; 0 = none */
+    bool find_rate;  /* nothing is trained: which learning rate is good */
     const mw_compile_options *compile;                /* its chip, profile and passes; NULL = as they are */
     void (*built)(void *user, const mw_graph *graph); /* recipe_build: gets network and loss, and report_user */
     /* recipe_build: gets the trainer and the first batch of a training; or NULL. False with err set if it fails */

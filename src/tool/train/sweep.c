@@ -1,15 +1,13 @@
-/* The processes of a sweep, and what their trainings come to. */
+/* The trainings of a sweep, and what they come to. */
 #include "tool/train/sweep.h"
 
 #include "base/text/error.h"
+#include "tool/train/jobs.h"
 
 #include <errno.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 static const char *const names[] = {[SWEEP_RATE] = "lr", [SWEEP_BATCH] = "batch", [SWEEP_EPOCHS] = "epochs"};
 
@@ -28,9 +26,10 @@ const char *sweep_name(const sweep *s, int index, char out[SWEEP_NAME_BYTES])
 
 /* ---- one training ---- */
 
-static void note_measured(void *user, const char *set, const mw_evaluation *found)
+static void note_measured(void *user, const char *set, const mw_evaluation *found, const mw_scores *scores)
 {
     sweep_result *r = user;
+    (void)scores;
     if (r->done) /* validation comes before a test */
         return;
     r->done = true;
@@ -51,13 +50,15 @@ static void take_value(const sweep *s, int index, recipe_overrides *over)
         *(s->number == SWEEP_BATCH ? &over->batch : &over->epochs) = (long long)value;
 }
 
-/* In a process of its own; the answer goes through the pipe. */
-static void work(const sweep *s, int index, int seed, int end, const tool_call *call)
+/* In a process of its own. */
+static int work(void *user, int training, void *result, const tool_call *call)
 {
+    const sweep *s = user;
     char run[4096], output[4200], name[SWEEP_NAME_BYTES];
+    const int index = training / s->seeds, seed = training % s->seeds;
     mw_error err = {0};
     mw__json_writer json;
-    sweep_result r = {.done = false};
+    sweep_result *r = result;
     recipe_overrides over = s->over;
     sweep_name(s, index, name);
     snprintf(run, sizeof run, "%.3900s/%s-%d", s->run, name, seed + 1);
@@ -68,113 +69,42 @@ static void work(const sweep *s, int index, int seed, int end, const tool_call *
     over.run = run;
     over.output = output;
     over.measured = note_measured;
-    over.measured_user = &r;
+    over.measured_user = r;
     mw__json_writer_init(&json, NULL, true);
     const tool_call own = {.json = &json, .quiet = true, .err = &err, .command = call->command};
     mkdir(run, 0777); /* what it refuses is said by the first that writes there */
     const int code = recipe_train(s->config, &over, &own);
     mw__json_writer_deinit(&json);
-    if (code != TOOL_DONE || !r.done) {
+    if (code != TOOL_DONE || !r->done) {
         const char *why =
             err.message[0] != '\0' ? err.message : "there is no validation set and no test set to compare by";
-        r.done = false;
-        snprintf(r.said, sizeof r.said, "%.390s", why);
+        r->done = false;
+        snprintf(r->said, sizeof r->said, "%.390s", why);
     }
-    const bool sent = write(end, &r, sizeof r) == (ssize_t)sizeof r;
-    _exit(sent ? code : TOOL_FAILED);
+    return code;
 }
 
-/* ---- all of them ---- */
-
-typedef struct sweep_job {
-    pid_t child; /* 0 = none */
-    int end;     /* of its pipe */
-    sweep_result *result;
-} sweep_job;
-
-static bool start_job(sweep *s, int training, sweep_job *job, const tool_call *call)
+static void note_death(void *result, bool by_signal, int number)
 {
-    int ends[2];
-    if (pipe(ends) != 0)
-        return false;
-    fflush(stdout);
-    const pid_t child = fork();
-    if (child == 0) {
-        close(ends[0]);
-        work(s, training / s->seeds, training % s->seeds, ends[1], call);
-    }
-    close(ends[1]);
-    *job = (sweep_job){.child = child, .end = ends[0], .result = &s->results[training]};
-    if (child < 0)
-        close(ends[0]);
-    return child > 0;
-}
-
-static void end_job(sweep_job *job, int status)
-{
-    if (read(job->end, job->result, sizeof *job->result) != (ssize_t)sizeof *job->result) {
-        job->result->done = false;
-        snprintf(job->result->said, sizeof job->result->said, "the process ended %s %d",
-                 WIFSIGNALED(status) ? "by signal" : "with code",
-                 WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status));
-    }
-    close(job->end);
-    job->child = 0;
-}
-
-/* Waits for one of the jobs; false if there is none. */
-static bool wait_for_one(sweep_job *jobs, int count)
-{
-    int status;
-    const pid_t child = waitpid(-1, &status, 0);
-    if (child < 0 && errno == EINTR)
-        return true;
-    for (int i = 0; i < count; i++)
-        if (jobs[i].child == child && child > 0)
-            end_job(&jobs[i], status);
-    return child > 0;
-}
-
-static sweep_job *free_job(sweep_job *jobs, int count)
-{
-    for (int i = 0; i < count; i++)
-        if (jobs[i].child == 0)
-            return &jobs[i];
-    return NULL;
-}
-
-static bool run_all(sweep *s, sweep_job *jobs, const tool_call *call)
-{
-    const int trainings = s->values * s->seeds;
-    int started = 0, ended = 0;
-    while (ended < trainings) {
-        sweep_job *job = free_job(jobs, s->jobs);
-        if (started < trainings && job != NULL) {
-            if (!start_job(s, started++, job, call))
-                return false;
-            continue;
-        }
-        if (!wait_for_one(jobs, s->jobs))
-            return false;
-        ended = started;
-        for (int i = 0; i < s->jobs; i++)
-            ended -= jobs[i].child != 0;
-        tool_progress(call, "trainings", ended, trainings);
-    }
-    return true;
+    sweep_result *r = result;
+    r->done = false;
+    snprintf(r->said, sizeof r->said, "the process ended %s %d", by_signal ? "by signal" : "with code", number);
 }
 
 bool sweep_run(sweep *s, const tool_call *call)
 {
+    const job_list jobs = {.count = s->values * s->seeds,
+                           .at_once = s->jobs,
+                           .results = s->results,
+                           .result_size = sizeof *s->results,
+                           .work = work,
+                           .died = note_death,
+                           .user = s,
+                           .what = "trainings"};
     if (mkdir(s->run, 0777) != 0 && errno != EEXIST)
         return mw__fail(call->err, MW_ERROR_FILE, "the folder %.200s cannot be made: %s", s->run, strerror(errno)) ==
                MW_OK;
-    sweep_job *jobs = calloc((size_t)s->jobs, sizeof *jobs);
-    const bool good = jobs != NULL && run_all(s, jobs, call);
-    if (!good)
-        mw__fail(call->err, MW_ERROR_MEMORY, "a process for a training cannot be started: %s", strerror(errno));
-    free(jobs);
-    return good;
+    return jobs_run(&jobs, call);
 }
 
 /* ---- figures ---- */

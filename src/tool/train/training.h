@@ -62,6 +62,7 @@ typedef struct training {
     mw_device device;
     int threads;
     mw_trainer *trainer;
+    char fold_run[TRAINING_PATH_BYTES]; /* RUN/fold-1 of a cross-validation */
     char checkpoint[TRAINING_PATH_BYTES], metrics[TRAINING_PATH_BYTES], refused[TRAINING_PATH_BYTES];
     const char *run, *output, *data_path;
     bool kept; /* the settings are in the folder of the run */

@@ -177,6 +177,17 @@ static bool join_path(training *t, char out[TRAINING_PATH_BYTES], const char *sa
            training_fail(t, MW_ERROR_ARGUMENT, "a path of %d bytes is too long", length);
 }
 
+/* A folder below that of the run; a fold leaves no model elsewhere. */
+static void place_fold(training *t)
+{
+    t->output = NULL;
+    if (t->run == NULL)
+        return;
+    mkdir(t->run, 0777); /* what it refuses is said by the first that writes there */
+    snprintf(t->fold_run, sizeof t->fold_run, "%.4000s/fold-%d", t->run, t->over->fold + 1);
+    t->run = t->fold_run;
+}
+
 /* Where things go: the run's folder has metrics and the checkpoint, unless they are placed elsewhere. */
 bool training_place_files(training *t)
 {
@@ -186,6 +197,8 @@ bool training_place_files(training *t)
     t->output = t->over->output != NULL ? t->over->output : output;
     const char *checkpoint = field_text(c, c->root, "checkpoint", NULL);
     const char *metrics = field_text(c, c->root, "metrics", NULL);
+    if (t->over->folds > 0)
+        place_fold(t);
     if (t->over->measured != NULL) /* one of several trainings of the recipe */
         checkpoint = metrics = NULL;
     return join_path(t, t->checkpoint, checkpoint, t->run, "/checkpoint.safetensors") &&
