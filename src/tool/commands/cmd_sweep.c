@@ -1,8 +1,8 @@
 /* mw sweep: one recipe with different numbers, and which of them is best. */
 #include "tool/commands/commands.h"
 #include "tool/fields.h"
-#include "tool/train/jobs.h"
-#include "tool/train/sweep.h"
+#include "tool/runs/jobs.h"
+#include "tool/runs/sweep.h"
 
 #include <math.h>
 #include <stdlib.h>

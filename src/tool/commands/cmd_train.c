@@ -3,8 +3,8 @@
 
 #include "base/text/string.h"
 #include "tool/fields.h"
-#include "tool/train/folds.h"
-#include "tool/train/jobs.h"
+#include "tool/runs/folds.h"
+#include "tool/runs/jobs.h"
 #include "tool/train/recipe.h"
 
 #include <string.h>

@@ -1,7 +1,7 @@
 /* The trainings of a cross-validation, and the table of their figures. */
-#include "tool/train/folds.h"
+#include "tool/runs/folds.h"
 
-#include "tool/train/jobs.h"
+#include "tool/runs/jobs.h"
 
 #include <math.h>
 #include <stdlib.h>

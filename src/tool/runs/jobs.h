@@ -1,6 +1,6 @@
 /* Trainings in processes of their own, some at a time. */
-#ifndef MW__TOOL_TRAIN_JOBS_H
-#define MW__TOOL_TRAIN_JOBS_H
+#ifndef MW__TOOL_RUNS_JOBS_H
+#define MW__TOOL_RUNS_JOBS_H
 
 #include "tool/tool.h"
 

@@ -1,8 +1,8 @@
 /* The trainings of a sweep, and what they come to. */
-#include "tool/train/sweep.h"
+#include "tool/runs/sweep.h"
 
 #include "base/text/error.h"
-#include "tool/train/jobs.h"
+#include "tool/runs/jobs.h"
 
 #include <errno.h>
 #include <math.h>

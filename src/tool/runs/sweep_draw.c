@@ -1,5 +1,5 @@
 /* The picture of a sweep: the mean of the loss over the value, with a band of one deviation to each side. */
-#include "tool/train/sweep.h"
+#include "tool/runs/sweep.h"
 
 #include "base/text/error.h"
 

@@ -1,5 +1,5 @@
 /* The processes: forked, answered through pipes, waited for. */
-#include "tool/train/jobs.h"
+#include "tool/runs/jobs.h"
 
 #include "base/text/error.h"
 

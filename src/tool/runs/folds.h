@@ -1,6 +1,6 @@
 /* A cross-validation: one training for each fold of the data, and the mean and deviation of what they come to. */
-#ifndef MW__TOOL_TRAIN_FOLDS_H
-#define MW__TOOL_TRAIN_FOLDS_H
+#ifndef MW__TOOL_RUNS_FOLDS_H
+#define MW__TOOL_RUNS_FOLDS_H
 
 #include "tool/train/recipe.h"
 

@@ -1,6 +1,6 @@
 /* Several trainings of one recipe with different numbers, each in a process of its own. */
-#ifndef MW__TOOL_TRAIN_SWEEP_H
-#define MW__TOOL_TRAIN_SWEEP_H
+#ifndef MW__TOOL_RUNS_SWEEP_H
+#define MW__TOOL_RUNS_SWEEP_H
 
 #include "tool/train/recipe.h"
 
