@@ -76,10 +76,10 @@ networks() {
         /usr/bin/python3 bench/zoo/agree.py build/release/bench/zoo
 }
 
-# Tables from the raw file to figures, beside scikit-learn with its usual defaults.
+# Ten data sets from the raw file to figures, beside scikit-learn and PyTorch with their usual defaults.
 tables() {
     folder=$(mktemp -d)
-    build release && /usr/bin/python3 tests/tool/tables_by_sklearn.py build/release/mw "$folder"
+    build release && /usr/bin/python3 tests/tool/beside_others.py build/release/mw "$folder"
     code=$?
     rm -rf "$folder"
     return "$code"
@@ -205,7 +205,7 @@ stage onnxruntime "models of ONNX in onnxruntime" onnxruntime
 stage texts "tokenizers beside other engines" text_engines
 stage page "a report in a browser: light, dark, on paper" page_in_browser
 stage networks "the networks of the benchmarks against PyTorch" networks
-stage tables "tables beside scikit-learn" tables
+stage tables "ten data sets beside scikit-learn and PyTorch" tables
 stage profiles "every example under every profile" ./run profiles
 stage compilers "ONNX models become the same text by gcc and clang" compilers
 stage amalgamation "the library as one file: gcc, clang, macOS" amalgamation

@@ -16,7 +16,7 @@ debian_packages() {
     browser) echo chromium fonts-dejavu-core python3 ;;
     site) echo python3 python3-sphinx python3-myst-parser python3-sphinx-copybutton furo hunspell hunspell-en-us ;;
     packages) echo build-essential debhelper dh-python dpkg-dev lintian abigail-tools fakeroot python3 mpi-default-bin man-db ;;
-    nightly) echo valgrind qemu-user-static libc6-arm64-cross python3-torch ;;
+    nightly) echo valgrind qemu-user-static libc6-arm64-cross python3-torch python3-sklearn ;;
     esac
 }
 

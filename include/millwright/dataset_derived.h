@@ -43,6 +43,16 @@ MW_API mw_dataset *mw_dataset_shard(const mw_dataset *source, int rank, int rank
  *  errors  MW_ERROR_ARGUMENT, MW_ERROR_SHAPE or MW_ERROR_DTYPE, naming the source and the column that differs */
 MW_API mw_dataset *mw_dataset_concatenate(const mw_dataset *const *sources, size_t source_count, mw_error *err);
 
+/** `count` examples of `source`, each drawn by the weights, again and again the same one if its weight says so, and
+ *  others in each epoch: example k with probability weights[k] / (sum of all), as PyTorch's WeightedRandomSampler has
+ *  it. So a class that is rare is seen as often as the others, if weights are 1 / (examples of the class).
+ *  weights  [examples of the source] finite, from 0 on, not all 0; copied
+ *  seed     example i of epoch e draws the high 53 bits of two words of Philox 4x32-10, as a map's example has a seed,
+ *           with {maps below, 2^64 - 2} for the key
+ *  errors   MW_ERROR_ARGUMENT for such weights, or no examples; MW_ERROR_MEMORY */
+MW_API mw_dataset *mw_dataset_sample(const mw_dataset *source, const double *weights, int64_t count, uint64_t seed,
+                                     mw_error *err);
+
 /** One example on its way through a map. */
 typedef struct mw_map_example {
     int64_t epoch;         /* of the loader, from 0; an evaluation is always in epoch 0 */

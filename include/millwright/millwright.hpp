@@ -323,6 +323,10 @@ public:
     dataset shard(int rank, int ranks) const;
     /** The examples of sources[0], then those of sources[1], and so on. */
     static dataset concatenate(const mw_dataset *const *sources, size_t source_count);
+    /** `count` examples of `source`, each drawn by the weights, again and again the same one if its weight says
+     *  so, and others in each epoch: example k with probability weights[k] / (sum of all), as PyTorch's
+     *  WeightedRandomSampler has it. */
+    dataset sample(const double *weights, int64_t count, uint64_t seed) const;
     /** The examples of `source`, each changed by a function whenever it is served. */
     dataset map(const mw_column *columns, size_t column_count, mw_map_function *function, void *user,
                 uint64_t seed) const;
@@ -2322,6 +2326,13 @@ inline dataset dataset::concatenate(const mw_dataset *const *sources, size_t sou
 {
     detail::call err;
     dataset made(mw_dataset_concatenate(sources, source_count, &err.it));
+    err.check();
+    return made;
+}
+inline dataset dataset::sample(const double *weights, int64_t count, uint64_t seed) const
+{
+    detail::call err;
+    dataset made(mw_dataset_sample(handle::get(), weights, count, seed, &err.it));
     err.check();
     return made;
 }

@@ -114,8 +114,8 @@ MW_API mw_table_window mw_table_encoder_window(const mw_table_encoder *encoder);
 
 /** h = [scaled numbers, words as one-hot or as learned numbers], as the table above has it.
  *  x       [N, mw_table_encoder_width], or [N, length, mw_table_encoder_width] of windows; F32 or F16
- *  name    of the weights: those of mw_dense, <name>.<index of the field>.weight [width, words], .bias [width]; of
- *          sequences those of mw_embedding, <name>.<index>.words, and of mw_gru_layer, <name>.<index>.gru
+ *  name    of the weights: <name>.<index of the field>.weight [width, words] and .bias [width] as mw_linear has them;
+ *          of sequences those of mw_embedding, <name>.<index>.words, and of mw_gru_layer, <name>.<index>.gru
  *  return  [N, sum of the widths of the fields], or [N, length, ..] of windows; dtype of x
  *  errors  on the graph: MW_ERROR_SHAPE, MW_ERROR_DTYPE; MW_ERROR_ARGUMENT for an encoder that is none
  *  vjp     to the weights; x gets that of the numbers */

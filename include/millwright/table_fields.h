@@ -46,8 +46,8 @@ typedef struct mw_field_setting {
     mw_missing_rule missing; /* number: default the mean */
     double constant;         /* of that rule */
     int64_t width;           /* category, id: numbers learned for each word; 0 = one-hot up to 32 words, from there on
-                              * the root of their number, 4 to 32. Text: columns; 0 = 64. Sequence: numbers learned
-                              * for each word, and units; 0 = 32. Up to 1024 */
+                              * 16 of an id, else the root of their number, 4 to 32. Text: columns; 0 = 64. Sequence: numbers
+                              * learned           for each word, and units; 0 = 32. Up to 1024 */
     int64_t length;          /* sequence: what is longer is cut; 0 = the longest of training, up to 256. Up to 4096 */
     mw_sequence_elements elements; /* sequence */
 } mw_field_setting;

@@ -124,6 +124,12 @@ static mw_dataset *normalized(const mw_dataset *source, mw_error *err)
     return mw_dataset_normalize(source, &options, err);
 }
 
+static mw_dataset *drawn(const mw_dataset *source, mw_error *err)
+{
+    const double weights[DERIVED_EXAMPLES] = {[2] = 1, [3] = 0.5, [7] = 4, [12] = 0.25};
+    return mw_dataset_sample(source, weights, 9, 6, err);
+}
+
 /* Sets on sets; each source is given up at once. */
 static mw_dataset *everything(const mw_dataset *base, mw_error *err)
 {
@@ -149,7 +155,7 @@ const char *derived_name(int kind)
 {
     static const char *const names[DERIVED_KINDS] = {"memory",        "function", "subset",    "split",
                                                      "concatenation", "map",      "augmented", "mixed",
-                                                     "normalized",    "windows",  "everything"};
+                                                     "normalized",    "windows",  "drawn",     "everything"};
     return names[kind];
 }
 
@@ -188,6 +194,9 @@ mw_dataset *derived_make(int kind, const mw_allocator *allocator, mw_error *err)
         break;
     case 9:
         out = windows_of(base, err);
+        break;
+    case 10:
+        out = drawn(base, err);
         break;
     default:
         out = everything(base, err);

@@ -4,6 +4,7 @@
 #include "support/check.h"
 #include "support/failing.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 enum { PIXELS = DERIVED_H * DERIVED_W };
@@ -88,6 +89,66 @@ static void test_a_concatenation_goes_through_its_sources(void)
     mw_dataset_destroy(one);
     mw_dataset_destroy(base);
     CHECK_OK(err);
+}
+
+/* Shares of 3000 draws are within four deviations of the weights; what weighs nothing is never drawn. */
+static void test_examples_are_drawn_by_their_weights_anew_in_each_epoch(void)
+{
+    enum { DRAWS = 3000 };
+    static int32_t labels[2][DRAWS];
+    mw_error err = {0};
+    const double weights[DERIVED_EXAMPLES] = {[0] = 1, [5] = 2, [6] = 0.5, [11] = 6.5};
+    int64_t counts[DERIVED_EXAMPLES] = {0}, same = 0;
+    mw_dataset *base = derived_base(NULL, &err), *set = mw_dataset_sample(base, weights, DRAWS, 3, &err);
+    mw_dataset *other = mw_dataset_sample(base, weights, DRAWS, 4, &err);
+    mw_dataset_destroy(base);
+    REQUIRE(set != NULL && other != NULL);
+    mw_loader_options options = mw_loader_defaults(set, DRAWS);
+    options.shuffle = false;
+    mw_loader *loader = mw_loader_create(&options, &err);
+    for (int epoch = 0; epoch < 2; epoch++) {
+        memcpy(labels[epoch], mw_loader_next(loader, &err)->feeds[1].data, sizeof labels[epoch]);
+        CHECK(mw_loader_next(loader, &err) == NULL);
+    }
+    for (int i = 0; i < DRAWS; i++) {
+        counts[labels[0][i]]++;
+        same += labels[0][i] == labels[1][i];
+    }
+    for (int k = 0; k < DERIVED_EXAMPLES; k++) {
+        const double share = weights[k] / 10;
+        CHECK_NEAR((double)counts[k] / DRAWS, share, 4 * sqrt(share * (1 - share) / DRAWS));
+    }
+    CHECK_NEAR((double)same / DRAWS, 0.475, 0.04); /* the sum of the squares */
+    read_labels(other, labels[1], &err);
+    CHECK(memcmp(labels[0], labels[1], sizeof labels[0]) != 0);
+    CHECK_OK(err);
+    mw_loader_destroy(loader);
+    mw_dataset_destroy(other);
+    mw_dataset_destroy(set);
+}
+
+static void check_weights(const double *weights, int64_t count, const char *said)
+{
+    mw_error err = {0};
+    mw_dataset *base = derived_base(NULL, &err);
+    CHECK(mw_dataset_sample(base, weights, count, 0, &err) == NULL);
+    CHECK_ERROR(err, MW_ERROR_ARGUMENT, said);
+    mw_dataset_destroy(base);
+}
+
+static void test_weights_that_draw_nothing_are_refused(void)
+{
+    double weights[DERIVED_EXAMPLES] = {0};
+    check_weights(weights, 3, "the weights add up to 0");
+    check_weights(NULL, 3, "no weights");
+    weights[4] = 1;
+    check_weights(weights, 0, "no examples");
+    weights[7] = -1;
+    check_weights(weights, 3, "weight 7 is -1; finite and from 0 on");
+    weights[7] = NAN;
+    check_weights(weights, 3, "weight 7 is nan");
+    weights[7] = 1.7e308, weights[8] = 1.7e308;
+    check_weights(weights, 3, "the weights add up to inf");
 }
 
 static void test_maps_one_on_another_draw_apart_with_equal_seeds(void)
@@ -365,6 +426,8 @@ int main(void)
     RUN(test_a_subset_has_the_chosen_examples);
     RUN(test_a_split_deals_out_what_was_recorded);
     RUN(test_a_concatenation_goes_through_its_sources);
+    RUN(test_examples_are_drawn_by_their_weights_anew_in_each_epoch);
+    RUN(test_weights_that_draw_nothing_are_refused);
     RUN(test_maps_one_on_another_draw_apart_with_equal_seeds);
     RUN(test_every_kind_serves_equal_bits_ahead_and_from_any_position);
     RUN(test_an_example_is_another_in_the_next_epoch);

@@ -327,6 +327,12 @@ static void test_rare_classes_weigh_more_when_it_is_said(void)
     check_note(balanced > plain + 0.05 && balanced > 0.85, __FILE__, __LINE__, "balanced accuracy %g, and %g without",
                balanced, plain);
     CHECK(balanced_with("\"class_weights\": {\"rare\": 10}, ") > plain + 0.05);
+    CHECK(balanced_with("\"sampling\": \"balanced\", \"sampling_seed\": 2, ") > plain + 0.05);
+    CHECK(balanced_with("\"sampling\": {\"rare\": 10}, ") > plain + 0.05);
+    folder_put("rare.json", "{\"sampling\": {\"rare\": 0, \"usual\": 0}, \"data\": {\"path\": \"rare.csv\"}}");
+    CHECK_MW(2, NULL, "\"sampling\" leaves no example to learn from", "train", "rare.json", "-q");
+    folder_put("rare.json", "{\"sampling_seed\": 1, \"data\": {\"path\": \"rare.csv\"}}");
+    CHECK_MW(2, NULL, "\"sampling_seed\" has no effect here", "train", "rare.json", "-q");
     folder_put("rare.json", "{\"class_weights\": {\"never\": 2}, \"data\": {\"path\": \"rare.csv\"}}");
     CHECK_MW(2, NULL, "\"never\" is no class of the data: rare, usual", "train", "rare.json", "-q");
     folder_put("rare.json", "{\"class_weights\": \"some\", \"data\": {\"path\": \"rare.csv\"}}");

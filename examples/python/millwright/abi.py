@@ -1291,6 +1291,10 @@ FUNCTIONS = {
     "mw_dataset_concatenate": (POINTER(mw_dataset), [
         ("sources", POINTER(POINTER(mw_dataset))), ("source_count", c_size_t), ("err", POINTER(mw_error)),
     ]),
+    "mw_dataset_sample": (POINTER(mw_dataset), [
+        ("source", POINTER(mw_dataset)), ("weights", POINTER(c_double)), ("count", c_int64), ("seed", c_uint64),
+        ("err", POINTER(mw_error)),
+    ]),
     "mw_dataset_map": (POINTER(mw_dataset), [
         ("source", POINTER(mw_dataset)), ("columns", POINTER(mw_column)), ("column_count", c_size_t),
         ("function", mw_map_function), ("user", c_void_p), ("seed", c_uint64), ("err", POINTER(mw_error)),
@@ -2333,18 +2337,18 @@ FUNCTIONS = {
 BESIDE = {
     "data": {
         "mw_app_defaults", "mw_graph_for_app", "mw_app_image_feature", "mw_dataset_subset", "mw_dataset_shard",
-        "mw_dataset_concatenate", "mw_dataset_map", "mw_map_example_uniform", "mw_augment_defaults",
-        "mw_dataset_augment", "mw_mix_defaults", "mw_dataset_mix", "mw_normalize_defaults", "mw_dataset_normalize",
-        "mw_window_defaults", "mw_dataset_window", "mw_dataset_open_idx", "mw_table_defaults",
-        "mw_dataset_open_csv", "mw_dataset_open_jsonl", "mw_dataset_open_tensors", "mw_image_defaults",
-        "mw_dataset_open_images", "mw_dataset_open_image_files", "mw_sound_defaults", "mw_dataset_open_sounds",
-        "mw_sound_change_defaults", "mw_dataset_change_sounds", "mw_log_mel_defaults", "mw_log_mel",
-        "mw_table_encoder_fit", "mw_table_encoder_open", "mw_table_encoder_open_inputs", "mw_table_encoder_width",
-        "mw_table_encoder_field_at", "mw_table_encoder_target", "mw_table_encoder_target_at",
-        "mw_table_encoder_window", "mw_table_encoder_layer", "mw_table_encoder_unscale", "mw_table_encoder_print",
-        "mw_table_encoder_write", "mw_table_encoder_retarget", "mw_table_encoder_read", "mw_table_encoder_destroy",
-        "mw_table_fit_defaults", "mw_table_stream_defaults", "mw_table_encoder_stream", "mw_tensors_convert",
-        "mw_tensors_average",
+        "mw_dataset_concatenate", "mw_dataset_sample", "mw_dataset_map", "mw_map_example_uniform",
+        "mw_augment_defaults", "mw_dataset_augment", "mw_mix_defaults", "mw_dataset_mix", "mw_normalize_defaults",
+        "mw_dataset_normalize", "mw_window_defaults", "mw_dataset_window", "mw_dataset_open_idx",
+        "mw_table_defaults", "mw_dataset_open_csv", "mw_dataset_open_jsonl", "mw_dataset_open_tensors",
+        "mw_image_defaults", "mw_dataset_open_images", "mw_dataset_open_image_files", "mw_sound_defaults",
+        "mw_dataset_open_sounds", "mw_sound_change_defaults", "mw_dataset_change_sounds", "mw_log_mel_defaults",
+        "mw_log_mel", "mw_table_encoder_fit", "mw_table_encoder_open", "mw_table_encoder_open_inputs",
+        "mw_table_encoder_width", "mw_table_encoder_field_at", "mw_table_encoder_target",
+        "mw_table_encoder_target_at", "mw_table_encoder_window", "mw_table_encoder_layer",
+        "mw_table_encoder_unscale", "mw_table_encoder_print", "mw_table_encoder_write", "mw_table_encoder_retarget",
+        "mw_table_encoder_read", "mw_table_encoder_destroy", "mw_table_fit_defaults", "mw_table_stream_defaults",
+        "mw_table_encoder_stream", "mw_tensors_convert", "mw_tensors_average",
     },
     "learn": {
         "mw_normalize", "mw_cosine_embedding", "mw_triplet", "mw_info_nce", "mw_nt_xent", "mw_ctc", "mw_focal",

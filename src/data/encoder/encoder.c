@@ -80,10 +80,11 @@ static int64_t column_count(const mw__encoder_field *f)
     }
 }
 
-/* One-hot up to 32 words, from there on the root of their number, within 4 and 32. */
+/* One-hot up to 32 words, from there on 16 of an id, so that two can be multiplied, and else the root of their number,
+ * within 4 and 32. */
 static int64_t choose_width(const mw__encoder_field *f)
 {
-    const int64_t root = (int64_t)ceil(sqrt((double)f->words.count));
+    const int64_t root = f->kind == MW_FIELD_ID ? 16 : (int64_t)ceil(sqrt((double)f->words.count));
     return f->width > 0 || f->words.count <= 32 ? f->width : root < 4 ? 4 : root > 32 ? 32 : root;
 }
 

@@ -58,6 +58,9 @@ static mw_tensor *scale_numbers(const mw_table_encoder *e, mw_tensor *x, mw_erro
 
 /* ---- words ---- */
 
+/* Words begin nearly alike, and learning tells them apart: with large ones a net learns rows by heart. */
+#define WORD_DEVIATION 0.1f
+
 /* Zeros for a number that is no word's. Numbers up to 2^24 are exact in fp32, and up to 2048 in fp16. */
 static mw_tensor *one_hot(const mw_table_encoder *e, const mw__encoder_field *f, mw_tensor *x, mw_error *err)
 {
@@ -79,8 +82,13 @@ static mw_tensor *spread_words(const mw_table_encoder *e, size_t index, mw_tenso
     mw_tensor *hot = one_hot(e, f, x, err);
     if (hot == NULL || f->width == 0)
         return hot;
-    snprintf(whole, sizeof whole, "%.120s.%zu", name, index);
-    return mw_dense(hot, f->width, whole);
+    snprintf(whole, sizeof whole, "%.120s.%zu.weight", name, index);
+    mw_graph *graph = mw_tensor_graph(x);
+    mw_tensor *weight = mw_parameter(graph, whole, mw_tensor_dtype(x), MW_SHAPE(f->width, (int64_t)f->words.count),
+                                     mw_init_normal(0, WORD_DEVIATION));
+    snprintf(whole, sizeof whole, "%.120s.%zu.bias", name, index);
+    mw_tensor *bias = mw_parameter(graph, whole, mw_tensor_dtype(x), MW_SHAPE(f->width), mw_init_zeros());
+    return mw_linear(hot, weight, bias);
 }
 
 /* ---- sequences ---- */

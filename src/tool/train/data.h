@@ -92,6 +92,8 @@ size_t data_name_length(const char *text);
 bool *data_find_labels(const data_parts *data, mw_error *err);
 /* How many examples of the training part each integer labels: [classes], freed by the caller. */
 int64_t *data_count_labels(const data_parts *data, mw_error *err);
+/* The label of each example of the training part, in its order: [examples], freed by the caller; -1 = none. */
+int64_t *data_read_labels(const data_parts *data, mw_error *err);
 /* From the next data_rename on a label k is map[k], one of `classes`. Takes the map over; NULL is none. */
 void data_map_classes(data_parts *data, int64_t *map, int64_t classes);
 /* The columns "x" and "y" of every part get other names. */

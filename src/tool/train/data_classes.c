@@ -182,6 +182,26 @@ int64_t *data_count_labels(const data_parts *data, mw_error *err)
     return counts;
 }
 
+int64_t *data_read_labels(const data_parts *data, mw_error *err)
+{
+    const int64_t examples = mw_dataset_examples(data->plain);
+    mw_loader_options options = mw_loader_defaults(data->plain, 1);
+    options.shuffle = false;
+    mw_loader *loader = mw_loader_create(&options, err);
+    int64_t *labels = loader != NULL ? calloc((size_t)examples + 1, sizeof *labels) : NULL;
+    const mw_batch *batch;
+    for (int64_t i = 0; labels != NULL && i < examples && (batch = mw_loader_next(loader, err)) != NULL; i++) {
+        labels[i] = -1;
+        for (size_t k = 0; k < batch->feed_count; k++)
+            if (strcmp(batch->feeds[k].name, "y") == 0 && is_integer(batch->feeds[k].dtype))
+                labels[i] = read_label(batch->feeds[k].data, batch->feeds[k].dtype);
+    }
+    mw_loader_destroy(loader);
+    if (labels == NULL && err->status == MW_OK)
+        err->status = MW_ERROR_MEMORY;
+    return labels;
+}
+
 void data_map_classes(data_parts *data, int64_t *map, int64_t classes)
 {
     bool same = true;

@@ -122,6 +122,8 @@ mw_tensor *training_target_in_unit(const training *t);
 /* ---- training_weights.c ---- */
 /* "class_weights" of the recipe, [count] by the index of the score; NULL = all 1, or t->err is set. To be freed. */
 float *training_class_weights(training *t, int64_t count);
+/* "sampling": the training part is drawn by the class, once classes are paired; before columns are renamed. */
+bool training_sample(training *t, int64_t count);
 
 /* ---- training_options.c ---- */
 bool training_make_trainer(training *t);

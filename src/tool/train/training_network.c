@@ -218,7 +218,8 @@ bool training_build(training *t)
         return false;
     if (!(t->model_path != NULL ? training_take_model(t) : build_network(t)))
         return false;
-    if (mw_graph_check(t->graph, t->err) != MW_OK || !training_place_scores(t) || !pair_classes(t) || !name_columns(t))
+    if (mw_graph_check(t->graph, t->err) != MW_OK || !training_place_scores(t) || !pair_classes(t) ||
+        !training_sample(t, score_count(t)) || !name_columns(t))
         return false;
     return training_make_loss(t) && mw_graph_check(t->graph, t->err) == MW_OK;
 }

@@ -275,10 +275,22 @@ static bool report_progress(void *user, const mw_progress *progress)
     return dashboard_report(&t->board, progress);
 }
 
-/* A small table, and few sounds, are learned in some 500 steps, 5 to 200 epochs: more fit their noise. */
+/* What is learned of each id, or of a list, comes with a few rows at a time. */
+static bool learns_words(const training *t)
+{
+    mw_encoded_field f;
+    for (size_t i = 0; mw_table_encoder_field_at(t->data.encoder, i, &f); i++)
+        if ((f.kind == MW_FIELD_ID && f.width < (int64_t)f.word_count) || f.kind == MW_FIELD_SEQUENCE)
+            return true;
+    return false;
+}
+
+/* A small table, and few sounds, are learned in some 500 steps, 5 to 200 epochs: more fit their noise. Ids and lists
+ * take four times that. */
 static int64_t usual_epochs(const training *t)
 {
-    const int64_t steps = mw_dataset_examples(t->data.training) / t->batch, epochs = 500 / (steps > 0 ? steps : 1);
+    const int64_t steps = mw_dataset_examples(t->data.training) / t->batch;
+    const int64_t epochs = (learns_words(t) ? 2000 : 500) / (steps > 0 ? steps : 1);
     return (t->data.encoder == NULL && !t->data.is_sound) || t->model != NULL || epochs < 5 ? 5
            : epochs < 200                                                                   ? epochs
                                                                                             : 200;

@@ -1,6 +1,6 @@
-/* Networks without a recipe. Of tables: two layers of 64 for rows; for windows of values a linear part beside these,
- * from what the last row has; for windows of classes two convolutions over time. Of pictures and sounds: three
- * convolutions. */
+/* Networks without a recipe. Of tables: two layers of 64 for rows, of several ids (who, and what) with their products
+ * and a linear part; for windows of values a linear part beside these, from what the last row has; for windows of
+ * classes two convolutions over time. Of pictures and sounds: three convolutions. */
 #include "tool/train/usual.h"
 
 #include "tool/train/network.h"
@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
+enum { IDS_MAX = 4, PAIRS_MAX = 6 /* of these */ };
 enum { UNITS = 64, CHANNELS = 32, FLAT_MAX = 4096 /* numbers of a window that a layer takes one by one */ };
 
 static mw_tensor *two_layers(mw_tensor *h)
@@ -58,11 +59,39 @@ static mw_tensor *patterns(mw_tensor *h, int64_t count)
     return mw_dense(mw_relu(mw_dense(joined, UNITS, "dense1")), count, "dense2");
 }
 
+/* What ids say of each other: products of the numbers learned for them, of each two; h itself where there are none. */
+static mw_tensor *with_products(const mw_table_encoder *encoder, mw_tensor *h)
+{
+    mw_tensor *parts[PAIRS_MAX + 1] = {h}, *ids[IDS_MAX];
+    const int64_t rows = mw_tensor_shape(h).dim[0];
+    size_t count = 0, pairs = 1;
+    int64_t first = 0;
+    mw_encoded_field f;
+    for (int words = 0; words < 2; words++) {
+        for (size_t i = 0; mw_table_encoder_field_at(encoder, i, &f); i++) {
+            const bool has_words = f.kind == MW_FIELD_ID || f.kind == MW_FIELD_CATEGORY;
+            if (has_words != (words == 1) || f.kind == MW_FIELD_SEQUENCE)
+                continue;
+            if (f.kind == MW_FIELD_ID && f.width < (int64_t)f.word_count && count < IDS_MAX)
+                ids[count++] = mw_slice_by_size(h, (const int64_t[]){0, first}, (const int64_t[]){rows, f.width});
+            first += f.width;
+        }
+    }
+    for (size_t a = 0; a < count; a++)
+        for (size_t b = a + 1; b < count; b++)
+            if (mw_tensor_shape(ids[a]).dim[1] == mw_tensor_shape(ids[b]).dim[1])
+                parts[pairs++] = mw_mul(ids[a], ids[b]);
+    return pairs > 1 ? mw_concat(parts, pairs, 1) : h;
+}
+
 mw_tensor *usual_network(const mw_table_encoder *encoder, mw_tensor *h, int64_t count)
 {
     const mw_shape s = mw_tensor_shape(h);
-    if (s.rank != 3)
-        return mw_dense(two_layers(h), count, "dense3");
+    if (s.rank != 3) {
+        mw_tensor *wide = with_products(encoder, h);
+        mw_tensor *out = mw_dense(two_layers(wide), count, "dense3");
+        return wide != h ? mw_add(out, mw_dense(wide, count, "linear1")) : out;
+    }
     const bool is_value = mw_table_encoder_target(encoder).kind == MW_TARGET_VALUE;
     return is_value && s.dim[1] * s.dim[2] <= FLAT_MAX ? forecast(encoder, h, count) : patterns(h, count);
 }
