@@ -16,6 +16,9 @@
 #define SUM           1.2   /* of each operation of the sums: they run a little slower than products */
 #define PACKED        60.0  /* of each element of a weight that they lay out */
 #define GAIN          0.9   /* what it may cost of them at most */
+#define RUN           24.0  /* tiles of a row in one product, from which on its sums cost nothing to fetch */
+#define SHORT         5.0   /* tiles that fetching the sums of a product costs.. */
+#define SHORT_SUMMED  12.0  /* ..of the gradient by the weight, whose sums are of the second-level cache */
 #define LANES         16
 #define TAPS_MOST     1024       /* of a kernel */
 #define VALUES_MOST   12582912.0 /* of a weight: 48 MB */
@@ -28,6 +31,7 @@ typedef struct choice_size {
     double points, pieces, tiles;           /* tiles: of all rows of y */
     double x_values, y_values;              /* of a tile, for each channel and point */
     double inside;                          /* the part of the taps along a line that is not in the border */
+    double run;                             /* tiles of a row, which are a product */
 } choice_size;
 
 /* Of positions p of y with 0 <= p stride + tap dilation - before < in. A gradient by x is asked as the convolution that
@@ -69,30 +73,32 @@ static choice_size size_of(const mw__packed_request *r)
                         .x_values = r->transposed ? 1.0 : (double)s,
                         .y_values = r->transposed ? (double)s : 1.0,
                         .inside = inside_of(r)};
-    size.tiles = size.examples * size.rows * (double)(mw__i64_divide_up(out, MW__WINOGRAD_LINE * d) * d);
+    const int64_t row = mw__i64_divide_up(out, MW__WINOGRAD_LINE * d) * d;
+    size.tiles = size.examples * size.rows * (double)row;
+    size.run = (double)row >= RUN || (w->kernel[1] == 1 && (double)row < RUN) ? RUN : (double)row;
     return size;
 }
 
 static double weights_of(const choice_size *s) { return s->points * s->pieces * s->high * s->inputs * s->outputs; }
 
-/* `weight`: of each of its values. */
-static double cost_of(const choice_size *s, double weight)
+/* `weight`: of each of its values; `fetched`: tiles, of the sums of each product. */
+static double cost_of(const choice_size *s, double weight, double fetched)
 {
-    return 2.0 * s->tiles * weights_of(s) +
+    return 2.0 * s->tiles * weights_of(s) * (1.0 + fetched * (1.0 / s->run - 1.0 / RUN)) +
            VALUE * s->points * s->tiles * (s->x_values * s->inputs + s->y_values * s->outputs) + weight * weights_of(s);
 }
 
 /* packed: of each element of a weight, for sums. */
-static bool gains(const choice_size *s, double weight, double packed)
+static bool gains(const choice_size *s, double weight, double packed, double fetched)
 {
     const double weights = s->high * s->wide * s->inputs * s->outputs;
     const double sums = SUM * 2.0 * weights * s->examples * s->rows * s->columns * s->inside + packed * weights;
-    return weights_of(s) <= VALUES_MOST && cost_of(s, weight) < GAIN * sums;
+    return weights_of(s) <= VALUES_MOST && cost_of(s, weight, fetched) < GAIN * sums;
 }
 
 static bool is_fp32(const mw_tensor *value) { return value == NULL || mw__dtype_of(value) == MW_F32; }
 
-static const char *declines(const mw__packed_request *r, double weight, double packed)
+static const char *declines(const mw__packed_request *r, double weight, double packed, double fetched)
 {
     const mw__conv_window *w = &r->window;
     if (r->groups != 1 || !mw__conv_is_plane(w) || w->kernel[2] <= w->stride[2] || w->taps > TAPS_MOST ||
@@ -108,16 +114,16 @@ static const char *declines(const mw__packed_request *r, double weight, double p
     if (few || outputs < CHANNELS || out < EXTENT || mw__count_of(r->result) == 0 || mw__count_of(r->x) == 0)
         return "few channels or positions";
     const choice_size size = size_of(r);
-    return gains(&size, weight, packed) ? NULL : "sums are no dearer";
+    return gains(&size, weight, packed, fetched) ? NULL : "sums are no dearer";
 }
 
 const char *mw__winograd_lines_declines(const mw__packed_request *r)
 {
-    return declines(r, mw__winograd_weight_is_constant(r) ? READ : MADE, PACKED);
+    return declines(r, mw__winograd_weight_is_constant(r) ? READ : MADE, PACKED, SHORT);
 }
 
 const char *mw__winograd_lines_dweight_declines(const void *match)
 {
     const mw__packed_request request = mw__winograd_dweight_request(match);
-    return declines(&request, SUMMED, 0.0);
+    return declines(&request, SUMMED, 0.0, SHORT_SUMMED);
 }
