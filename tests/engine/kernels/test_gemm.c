@@ -236,7 +236,29 @@ static void test_wider_products(void)
     check_code(&code, "wider");
     check_blocks(&code, "wider");
     check_parts(&code, "wider");
-    check_code(&(mw__gemm_code){.level = MW__LEVEL_AVX2, .dots = kernel->dots}, "wider, vectors");
+    check_code(&(mw__gemm_code){.level = MW__LEVEL_AVX2, .dots = kernel->dots, .row = kernel->row}, "wider, vectors");
+}
+
+/* A row times a matrix, with and without wider vectors: each sum is one chain, whatever the columns are. */
+static void test_a_row_has_the_bits_of_narrower_vectors(void)
+{
+    static const int64_t columns[] = {1, 15, 16, 17, 47, 48, 100, 127, 128, 129, 250, 256, 257};
+    const mw__config config = config_here();
+    const mw__gemm_kernel *kernel = mw__gemm_kernel_here(&config);
+    if (kernel == NULL)
+        SKIP("this processor has no wider vectors, or may not use them");
+    const mw__gemm_code wide = {.level = MW__LEVEL_AVX2, .row = kernel->row}, narrow = {.level = MW__LEVEL_AVX2};
+    for (size_t i = 0; i < sizeof columns / sizeof *columns; i++)
+        for (int transposes = 0; transposes < 2; transposes++) {
+            product p = product_make(1, columns[i], 37, transposes, 3),
+                    q = product_make(1, columns[i], 37, transposes, 3);
+            const bool taken =
+                mw__gemm_vector(&wide, &p.shape, p.a, p.b, p.c) && mw__gemm_vector(&narrow, &q.shape, q.a, q.b, q.c);
+            check_note(taken && memcmp(p.c, q.c, (size_t)p.shape.ldc * sizeof(float)) == 0, __FILE__, __LINE__,
+                       "%lld columns have other bits", (long long)columns[i]);
+            product_free(&p);
+            product_free(&q);
+        }
 }
 
 static void test_blas_products(void)
@@ -281,6 +303,7 @@ int main(void)
 {
     RUN(test_reference_products);
     RUN(test_a_column_times_a_row_has_the_bits_of_a_product);
+    RUN(test_a_row_has_the_bits_of_narrower_vectors);
     RUN(test_baseline_products);
     RUN(test_wide_products);
     RUN(test_small_products);

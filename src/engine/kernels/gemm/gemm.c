@@ -145,7 +145,7 @@ static bool has_avx512(const mw__config *config) { return config->level >= MW__L
 
 static const mw__gemm_kernel kernel_rows[] = {
 #if MW_HAVE_AVX512
-    {"AVX-512", has_avx512, &mw__gemm_avx512_set, mw__gemm_avx512_dots, mw__gemm_avx512_half_dots},
+    {"AVX-512", has_avx512, &mw__gemm_avx512_set, mw__gemm_avx512_dots, mw__gemm_avx512_half_dots, mw__gemm_avx512_row},
 #endif
     {.name = NULL},
 };
@@ -277,6 +277,7 @@ static mw__gemm_code code_of(const mw__implementation *row, const mw__config *co
                            .name = row->name,
                            .dots = kernel != NULL && row->declines != chip_declines ? kernel->dots : NULL,
                            .half_dots = kernel != NULL && row->declines != chip_declines ? kernel->half_dots : NULL,
+                           .row = kernel != NULL && row->declines != chip_declines ? kernel->row : NULL,
                            .kernel = row->declines == avx512_declines ? kernel : NULL,
                            .sgemm = row->declines == blas_declines ? mw__blas_find() : NULL};
 }

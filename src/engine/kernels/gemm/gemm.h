@@ -36,6 +36,11 @@ typedef void mw__gemm_dots(int64_t n, int64_t k, const float *a, const float *b,
 /* The same of a b of fp16, with the sums of what it is widened to. */
 typedef void mw__gemm_half_dots(int64_t n, int64_t k, const float *a, const uint16_t *b, int64_t ldb, float *c);
 
+/* c = a row times b, which is not transposed; the row's numbers lie step_a apart. Of more columns than
+ * MW__GEMM_ROW_MOST parts of rows lie too far apart for this. */
+typedef void mw__gemm_row(int64_t n, int64_t k, const float *a, int64_t step_a, const float *b, int64_t ldb, float *c);
+enum { MW__GEMM_ROW_MOST = 256 };
+
 /* The product by one instruction set: a row in gemm.c, the widest first. k > 0; the order of the sums is that of the
  * built-in code, whatever m and n are. */
 typedef struct mw__gemm_kernel {
@@ -44,6 +49,7 @@ typedef struct mw__gemm_kernel {
     const struct mw__gemm_set *set;         /* gemm_blocked.h; plans hold the scratch of the most of all */
     mw__gemm_dots *dots;
     mw__gemm_half_dots *half_dots;
+    mw__gemm_row *row;
 } mw__gemm_kernel;
 
 /* The first row that the processor has; NULL if it has none. */
@@ -56,6 +62,7 @@ typedef struct mw__gemm_code {
     const mw__gemm_kernel *kernel; /* multiplies, if it is not NULL */
     mw__gemm_dots *dots;           /* of a product that is a vector; NULL: that of the level */
     mw__gemm_half_dots *half_dots; /* NULL: b is widened first */
+    mw__gemm_row *row;             /* of a row and few columns; NULL: that of the level */
     const char *name;              /* of the row */
     mw__sums sums;
     bool drops; /* of fixed-point sums: small products are 0 (rules/arithmetic.def, product_drops) */

@@ -270,6 +270,50 @@ void mw__gemm_avx512_half_dots(int64_t n, int64_t k, const float *a, const uint1
         dots_body(1, true, k, a, b + j * ldb, ldb, c + j);
 }
 
+/* ---- a row times b: up to COLUMNS columns in registers, each sum a chain over k, as in gemm_small.c ---- */
+
+#define VECTORS 8
+#define COLUMNS (VECTORS * LANES)
+
+/* vectors is a constant where this is inlined; of the last one `mask` is there. */
+MW__INLINE void row_body(const int vectors, __mmask16 mask, int64_t k, const float *a, int64_t step_a, const float *b,
+                         int64_t ldb, float *c)
+{
+    __m512 sum[VECTORS];
+    UNROLL for (int v = 0; v < vectors; v++) sum[v] = _mm512_setzero_ps();
+    for (int64_t p = 0; p < k; p++, b += ldb) {
+        const __m512 x = _mm512_set1_ps(a[p * step_a]);
+        UNROLL for (int v = 0; v + 1 < vectors; v++) sum[v] =
+            _mm512_fmadd_ps(x, _mm512_loadu_ps(b + v * LANES), sum[v]);
+        sum[vectors - 1] = _mm512_fmadd_ps(x, _mm512_maskz_loadu_ps(mask, b + (vectors - 1) * LANES), sum[vectors - 1]);
+    }
+    UNROLL for (int v = 0; v + 1 < vectors; v++) _mm512_storeu_ps(c + v * LANES, sum[v]);
+    _mm512_mask_storeu_ps(c + (vectors - 1) * LANES, mask, sum[vectors - 1]);
+}
+
+#define ROW_OF(vectors)                                                                                                \
+    case vectors:                                                                                                      \
+        row_body(vectors, mask, k, a, step_a, b + j, ldb, c + j);                                                      \
+        break;
+
+void mw__gemm_avx512_row(int64_t n, int64_t k, const float *a, int64_t step_a, const float *b, int64_t ldb, float *c)
+{
+    for (int64_t j = 0; j < n; j += COLUMNS) {
+        const int64_t columns = mw__i64_min(COLUMNS, n - j), vectors = (columns + LANES - 1) / LANES;
+        const __mmask16 mask = (__mmask16)(0xffffu >> (vectors * LANES - columns));
+        switch (vectors) {
+            ROW_OF(1)
+            ROW_OF(2)
+            ROW_OF(3)
+            ROW_OF(4)
+            ROW_OF(5)
+            ROW_OF(6)
+            ROW_OF(7)
+            ROW_OF(8)
+        }
+    }
+}
+
 const mw__gemm_set mw__gemm_avx512_set = {.rows = ROWS,
                                           .columns = 2 * LANES,
                                           .apart = ROWS,

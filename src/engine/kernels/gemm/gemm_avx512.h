@@ -16,6 +16,9 @@ void mw__gemm_avx512_dots(int64_t n, int64_t k, const float *a, const float *b, 
 /* The same of fp16 numbers. */
 void mw__gemm_avx512_half_dots(int64_t n, int64_t k, const float *a, const uint16_t *b, int64_t ldb, float *c);
 
+/* c = a row times b, which is not transposed; the row's numbers lie step_a apart. For n up to MW__GEMM_ROW_MOST. */
+void mw__gemm_avx512_row(int64_t n, int64_t k, const float *a, int64_t step_a, const float *b, int64_t ldb, float *c);
+
 /* Of mw__gemm_set: gemm_across_avx512.c. */
 bool mw__gemm_avx512_across(const mw__gemm_shape *shape, const float *a, const float *b, float *c, float *scratch);
 size_t mw__gemm_avx512_across_scratch(int64_t m, int64_t k);
