@@ -73,6 +73,13 @@ MW_API mw_sound_options mw_sound_defaults(void);
  *          batch that it belongs to */
 MW_API mw_dataset *mw_dataset_open_sounds(const char *folder, const mw_sound_options *options, mw_error *err);
 
+/** Opens sounds by their paths: the column "x" alone, as mw_dataset_open_sounds has it, in the order of the paths.
+ *  paths    [count], copied; each may be anywhere, and links are followed
+ *  options  `table` and `class_names` are refused: there are no labels. `on_broken` is told of the path
+ *  errors   those of mw_dataset_open_sounds for sounds and options; MW_ERROR_ARGUMENT for no path */
+MW_API mw_dataset *mw_dataset_open_sound_files(const char *const *paths, size_t count, const mw_sound_options *options,
+                                               mw_error *err);
+
 /** How sounds are changed at random while a network learns them. Fill with mw_sound_change_defaults. */
 typedef struct mw_sound_change_options {
     size_t struct_size;

@@ -360,6 +360,9 @@ public:
     /** Opens a folder that has a folder for each class, with WAV (.wav) and FLAC (.flac) files, or whose sounds a
      *  table lists. */
     static dataset open_sounds(zstring folder, const mw_sound_options *options = nullptr);
+    /** Opens sounds by their paths: the column "x" alone, as mw_dataset_open_sounds has it, in the order of the
+     *  paths. */
+    static dataset open_sound_files(const char *const *paths, size_t count, const mw_sound_options *options = nullptr);
     /** The examples of `source`, moved, then louder or softer, then with noise. */
     dataset change_sounds(const mw_sound_change_options *options = nullptr) const;
 };
@@ -2418,6 +2421,13 @@ inline dataset dataset::open_sounds(zstring folder, const mw_sound_options *opti
 {
     detail::call err;
     dataset made(mw_dataset_open_sounds(folder, options, &err.it));
+    err.check();
+    return made;
+}
+inline dataset dataset::open_sound_files(const char *const *paths, size_t count, const mw_sound_options *options)
+{
+    detail::call err;
+    dataset made(mw_dataset_open_sound_files(paths, count, options, &err.it));
     err.check();
     return made;
 }

@@ -706,6 +706,28 @@ static void test_changes_out_of_range_are_refused(void)
     mw_dataset_destroy(flat);
 }
 
+/* ---- files that are named ---- */
+
+static void test_sounds_are_served_in_the_order_of_their_paths(void)
+{
+    NEEDS_LIBRARY;
+    static const char *const paths[] = {"named/middle/001.wav", "named/low/001.wav", "named/middle/001.wav"},
+                             *const hole[] = {"named/low/001.wav", NULL};
+    mw_error err = {0}, refused = {0};
+    mw_sound_options options = mw_sound_defaults();
+    options.length = 1000;
+    sound_put_tones("named", 4, 0.01);
+    mw_dataset *named = mw_dataset_open_sound_files(paths, 3, &options, &err);
+    CHECK_OK(err);
+    REQUIRE(named != NULL);
+    CHECK(mw_dataset_examples(named) == 3 && mw_dataset_column_at(named, 1) == NULL);
+    const float *x = mw_dataset_column_at(named, 0)->data;
+    CHECK(memcmp(x, x + 2000, 1000 * sizeof *x) == 0 && memcmp(x, x + 1000, 1000 * sizeof *x) != 0);
+    mw_dataset_destroy(named);
+    CHECK(mw_dataset_open_sound_files(hole, 2, &options, &refused) == NULL);
+    CHECK_CONTAINS(refused.message, "path 1 of 2 is NULL");
+}
+
 int main(void)
 {
     if (!folder_enter(scratch))
@@ -725,6 +747,7 @@ int main(void)
     RUN(test_sounds_survive_failing_allocations);
     RUN(test_sounds_are_moved_louder_and_noisy);
     RUN(test_changes_out_of_range_are_refused);
+    RUN(test_sounds_are_served_in_the_order_of_their_paths);
     folder_leave(scratch);
     return check_finish();
 }

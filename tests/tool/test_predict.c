@@ -2,6 +2,7 @@
 #include "support/check.h"
 #include "support/folder.h"
 #include "support/page.h"
+#include "support/sound_file.h"
 #include "tool/shell.h"
 
 #include <millwright/millwright.h>
@@ -266,7 +267,30 @@ static void test_broken_pictures_are_named(void)
     CHECK_MW(1, NULL, "none of its 1 pictures can be read", "predict", "pictures", "broken", "--skip-broken", "-q");
     mkdir("nothing", 0777);
     folder_put("nothing/a.txt", "x");
-    CHECK_MW(1, NULL, "has no picture that ends in .png", "predict", "pictures", "nothing", "-q");
+    CHECK_MW(1, NULL, "has no picture that ends in .png, .jpg, .jpeg or .webp, and no folder with some", "predict",
+             "pictures", "nothing", "-q");
+}
+
+/* ---- sounds ---- */
+
+static void test_sounds_are_predicted(void)
+{
+    sound_put_tones("tones", 6, 0.05);
+    shell_result r = MW("train", "--epochs", "40", "--run", "heard", "-q", "tones");
+    const bool is_left_out = strstr(r.errs, "built without libsndfile") != NULL;
+    check_note(r.code == 0 || is_left_out, __FILE__, __LINE__, "%s", r.errs);
+    shell_free(&r);
+    if (is_left_out)
+        SKIP("built without libsndfile");
+    CHECK_MW(0, " sounds", NULL, "evaluate", "heard", "tones", "-q");
+    CHECK_MW(0, "accuracy            1\n", NULL, "evaluate", "heard", "tones", "-q");
+    CHECK_MW(0, "s.csv  ", NULL, "predict", "heard", "tones", "-o", "s.csv", "-q");
+    check_line("s.csv", 0, "id,class,probability");
+    CHECK_MW(1, NULL, "have no effect on sounds", "predict", "heard", "tones", "--scale", "2");
+    mkdir("hushed", 0777);
+    folder_put("hushed/a.wav", "RIFF");
+    CHECK_MW(1, NULL, "hushed/a.wav", "predict", "heard", "hushed", "-q");
+    CHECK_MW(1, NULL, "does not say how sounds become its input (\"mw.sound\")", "predict", "stranger", "hushed/a.wav");
 }
 
 int main(void)
@@ -286,6 +310,7 @@ int main(void)
     RUN(test_tensors_are_predicted);
     RUN(test_pictures_are_predicted);
     RUN(test_broken_pictures_are_named);
+    RUN(test_sounds_are_predicted);
     folder_leave(folder);
     return check_finish();
 }

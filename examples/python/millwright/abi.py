@@ -1344,6 +1344,10 @@ FUNCTIONS = {
     "mw_dataset_open_sounds": (POINTER(mw_dataset), [
         ("folder", c_char_p), ("options", POINTER(mw_sound_options)), ("err", POINTER(mw_error)),
     ]),
+    "mw_dataset_open_sound_files": (POINTER(mw_dataset), [
+        ("paths", POINTER(c_char_p)), ("count", c_size_t), ("options", POINTER(mw_sound_options)),
+        ("err", POINTER(mw_error)),
+    ]),
     "mw_sound_change_defaults": (mw_sound_change_options, [("column", c_char_p)]),
     "mw_dataset_change_sounds": (POINTER(mw_dataset), [
         ("source", POINTER(mw_dataset)), ("options", POINTER(mw_sound_change_options)), ("err", POINTER(mw_error)),
@@ -2342,13 +2346,14 @@ BESIDE = {
         "mw_dataset_normalize", "mw_window_defaults", "mw_dataset_window", "mw_dataset_open_idx",
         "mw_table_defaults", "mw_dataset_open_csv", "mw_dataset_open_jsonl", "mw_dataset_open_tensors",
         "mw_image_defaults", "mw_dataset_open_images", "mw_dataset_open_image_files", "mw_sound_defaults",
-        "mw_dataset_open_sounds", "mw_sound_change_defaults", "mw_dataset_change_sounds", "mw_log_mel_defaults",
-        "mw_log_mel", "mw_table_encoder_fit", "mw_table_encoder_open", "mw_table_encoder_open_inputs",
-        "mw_table_encoder_width", "mw_table_encoder_field_at", "mw_table_encoder_target",
-        "mw_table_encoder_target_at", "mw_table_encoder_window", "mw_table_encoder_layer",
-        "mw_table_encoder_unscale", "mw_table_encoder_print", "mw_table_encoder_write", "mw_table_encoder_retarget",
-        "mw_table_encoder_read", "mw_table_encoder_destroy", "mw_table_fit_defaults", "mw_table_stream_defaults",
-        "mw_table_encoder_stream", "mw_tensors_convert", "mw_tensors_average",
+        "mw_dataset_open_sounds", "mw_dataset_open_sound_files", "mw_sound_change_defaults",
+        "mw_dataset_change_sounds", "mw_log_mel_defaults", "mw_log_mel", "mw_table_encoder_fit",
+        "mw_table_encoder_open", "mw_table_encoder_open_inputs", "mw_table_encoder_width",
+        "mw_table_encoder_field_at", "mw_table_encoder_target", "mw_table_encoder_target_at",
+        "mw_table_encoder_window", "mw_table_encoder_layer", "mw_table_encoder_unscale", "mw_table_encoder_print",
+        "mw_table_encoder_write", "mw_table_encoder_retarget", "mw_table_encoder_read", "mw_table_encoder_destroy",
+        "mw_table_fit_defaults", "mw_table_stream_defaults", "mw_table_encoder_stream", "mw_tensors_convert",
+        "mw_tensors_average",
     },
     "learn": {
         "mw_normalize", "mw_cosine_embedding", "mw_triplet", "mw_info_nce", "mw_nt_xent", "mw_ctc", "mw_focal",

@@ -148,12 +148,18 @@ static mw_status make_example(sound_load *l, uint64_t seed, float *out, mw_error
     return put_example(l, got, out, err);
 }
 
+/* For messages. */
+static void put_path(const char *folder, const char *name, char out[PATH_ROOM])
+{
+    snprintf(out, PATH_ROOM, "%s%s%s", folder != NULL ? folder : "", folder != NULL ? "/" : "", name);
+}
+
 mw_status mw__sound_load(const mw_sound_options *options, const char *folder, const char *name, uint64_t seed,
                          float *out, mw_error *err)
 {
     char path[PATH_ROOM];
     sound_load l = {.options = options};
-    snprintf(path, sizeof path, "%s/%s", folder, name);
+    put_path(folder, name, path);
     MW_TRY(mw__sound_open(&l.reader, folder, name, path, err));
     const mw_status status = make_example(&l, seed, out, err);
     mw__free(options->allocator, l.samples);
@@ -166,7 +172,7 @@ int64_t mw__sound_length(const mw_sound_options *options, const char *folder, co
 {
     char path[PATH_ROOM];
     mw__sound_reader reader;
-    snprintf(path, sizeof path, "%s/%s", folder, name);
+    put_path(folder, name, path);
     if (mw__sound_open(&reader, folder, name, path, NULL) != MW_OK)
         return 0;
     const mw__resampler resampler = mw__resampler_make(reader.rate, options->rate);

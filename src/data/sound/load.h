@@ -6,8 +6,8 @@
 
 #include <millwright/dataset_sounds.h>
 
-/* What mw_dataset_open_sounds refuses of its arguments. */
-mw_status mw__sound_check_options(const char *folder, const mw_sound_options *options, mw_error *err);
+/* What mw_dataset_open_sounds and its like refuse of their options. */
+mw_status mw__sound_check_options(const mw_sound_options *options, mw_error *err);
 
 /* How many samples a sound has at the rate of the options, by its header; 0 if it does not say, or cannot be read. */
 int64_t mw__sound_length(const mw_sound_options *options, const char *folder, const char *name);

@@ -18,11 +18,10 @@ static mw_status refuse_number(mw_error *err, const char *name, int64_t number, 
     return mw__fail(err, MW_ERROR_ARGUMENT, "mw_dataset_open_sounds: %s %lld; %s", name, (long long)number, rule);
 }
 
-mw_status mw__sound_check_options(const char *folder, const mw_sound_options *o, mw_error *err)
+mw_status mw__sound_check_options(const mw_sound_options *o, mw_error *err)
 {
-    if (folder == NULL || o == NULL || o->struct_size != sizeof *o)
-        return mw__fail(err, MW_ERROR_ARGUMENT, "mw_dataset_open_sounds: %s",
-                        folder == NULL ? "no folder" : "options must come from mw_sound_defaults");
+    if (o == NULL || o->struct_size != sizeof *o)
+        return mw__fail(err, MW_ERROR_ARGUMENT, "mw_dataset_open_sounds: options must come from mw_sound_defaults");
     if (o->rate < MW__SOUND_RATE_MIN || o->rate > OUT_RATE_MAX)
         return refuse_number(err, "rate", o->rate, "it is 1000 to 384000 samples a second");
     if (o->length < 0 || o->length > (int64_t)1 << 26)

@@ -88,7 +88,7 @@ static mw_status begin_decoder(mw__sound_reader *r, mw_error *err)
 mw_status mw__sound_open(mw__sound_reader *out, const char *folder, const char *name, const char *path, mw_error *err)
 {
     *out = (mw__sound_reader){.path = path};
-    MW_TRY(mw__file_open_below(&out->file, folder, name, err));
+    MW_TRY(folder != NULL ? mw__file_open_below(&out->file, folder, name, err) : mw__file_open(&out->file, name, err));
     const mw_status status = begin_decoder(out, err);
     if (status != MW_OK)
         mw__sound_close(out);

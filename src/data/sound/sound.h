@@ -19,7 +19,8 @@ typedef struct mw__sound_reader {
     int channels;
 } mw__sound_reader;
 
-/* A file below the folder. Reads its headers alone; libsndfile holds less than 1 MiB for a file of this kind.
+/* A file below the folder; folder NULL: the name is a path by itself. Reads its headers alone; libsndfile holds less
+ * than 1 MiB for a file of this kind.
  *  path    for messages, lives as long as the reader
  *  errors  MW_ERROR_FILE; MW_ERROR_FORMAT; MW_ERROR_UNSUPPORTED if the library was left out at build time */
 mw_status mw__sound_open(mw__sound_reader *out, const char *folder, const char *name, const char *path, mw_error *err);

@@ -15,12 +15,11 @@ static const char *const endings[] = {".wav", ".flac", NULL};
 static const mw__labeled_kind sounds = {
     .noun = "sounds", .endings = endings, .said = ".wav or .flac", .load = load_sound};
 
-static mw__labeled_request request_of(const char *folder, const mw_sound_options *o)
+static mw__labeled_request request_of(const char *call, const mw_sound_options *o)
 {
-    return (mw__labeled_request){.call = "mw_dataset_open_sounds",
+    return (mw__labeled_request){.call = call,
                                  .kind = &sounds,
                                  .allocator = mw__allocator_or_default(o->allocator),
-                                 .folder = folder,
                                  .table = &o->table,
                                  .class_names = o->class_names,
                                  .class_count = o->class_count,
@@ -65,18 +64,40 @@ static mw_dataset *open_set(mw__labeled_set *set, mw_sound_options *o, mw_error 
     return mw__labeled_set_open(set, &x, o, sizeof *o, err);
 }
 
-mw_dataset *mw_dataset_open_sounds(const char *folder, const mw_sound_options *options, mw_error *err)
+static mw_dataset *open_sounds(const mw__labeled_request *request, const mw_sound_options *options, mw_error *err)
 {
-    MW__FLOAT_SCOPE;
-    if (mw__skips(err) || mw__sound_check_options(folder, options, err) != MW_OK)
+    if (mw__labeled_check(request, err) != MW_OK)
         return NULL;
-    const mw__labeled_request request = request_of(folder, options);
-    if (mw__labeled_check(&request, err) != MW_OK)
-        return NULL;
-    mw_sound_options lasting = lasting_options(&request, options);
+    mw_sound_options lasting = lasting_options(request, options);
     mw__labeled_set set;
-    const bool listed = mw__labeled_set_init(&set, &request, err) == MW_OK;
+    const bool listed = mw__labeled_set_init(&set, request, err) == MW_OK;
     mw_dataset *dataset = listed ? open_set(&set, &lasting, err) : NULL;
     mw__labeled_set_deinit(&set);
     return dataset;
+}
+
+mw_dataset *mw_dataset_open_sounds(const char *folder, const mw_sound_options *options, mw_error *err)
+{
+    MW__FLOAT_SCOPE;
+    if (mw__skips(err))
+        return NULL;
+    if (folder == NULL)
+        mw__fail(err, MW_ERROR_ARGUMENT, "mw_dataset_open_sounds: no folder");
+    if (folder == NULL || mw__sound_check_options(options, err) != MW_OK)
+        return NULL;
+    mw__labeled_request request = request_of("mw_dataset_open_sounds", options);
+    request.folder = folder;
+    return open_sounds(&request, options, err);
+}
+
+mw_dataset *mw_dataset_open_sound_files(const char *const *paths, size_t count, const mw_sound_options *options,
+                                        mw_error *err)
+{
+    MW__FLOAT_SCOPE;
+    if (mw__skips(err) || mw__sound_check_options(options, err) != MW_OK)
+        return NULL;
+    mw__labeled_request request = request_of("mw_dataset_open_sound_files", options);
+    request.paths = paths;
+    request.path_count = count;
+    return open_sounds(&request, options, err);
 }

@@ -31,7 +31,14 @@ bool picture_plan_make(picture_plan *out, const picture_settings *settings, cons
 /* The set with mean and deviation taken off; takes `set` over. */
 mw_dataset *picture_plan_normalize(const picture_plan *plan, mw_dataset *set, mw_error *err);
 
-/* Files of pictures, sorted by their names. */
+/* What a list is of. */
+typedef struct picture_list_kind {
+    bool (*is_file)(const char *path);
+    const char *said; /* "picture that ends in .png, .." */
+} picture_list_kind;
+extern const picture_list_kind picture_list_pictures, picture_list_sounds;
+
+/* Files of pictures or sounds, sorted by their names. */
 typedef struct picture_list {
     char **names;       /* [count] below the folder, or the path of a single one */
     char **paths;       /* [count] */
@@ -41,10 +48,11 @@ typedef struct picture_list {
 } picture_list;
 
 bool picture_is_file(const char *path);
-/* A picture, a folder of pictures, a folder with a folder for each class, or one with "train" and "test", of which the
+bool picture_is_sound(const char *path);
+/* A file, a folder of them, a folder with a folder for each class, or one with "train" and "test", of which the
  * second is taken. Hidden files, links to folders, and links that lead out of the folder are left out.
- *  errors  a folder without pictures */
-bool picture_list_open(picture_list *out, const char *path, mw_error *err);
+ *  errors  a folder without any */
+bool picture_list_open(picture_list *out, const char *path, const picture_list_kind *kind, mw_error *err);
 /* Without the entry of that path. */
 void picture_list_drop(picture_list *list, const char *path);
 void picture_list_free(picture_list *list);

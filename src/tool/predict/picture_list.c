@@ -21,17 +21,26 @@ static bool fail_list(mw_error *err, mw_status status, const char *what, const c
     return false;
 }
 
-bool picture_is_file(const char *path)
+static bool ends_in(const char *path, const char *const *endings)
 {
-    static const char *const endings[] = {".png", ".jpg", ".jpeg", ".webp"};
     const size_t length = strlen(path);
-    for (size_t i = 0; i < sizeof endings / sizeof *endings; i++) {
-        const size_t size = strlen(endings[i]);
-        if (length > size && strcasecmp(path + length - size, endings[i]) == 0)
+    for (; *endings != NULL; endings++) {
+        const size_t size = strlen(*endings);
+        if (length > size && strcasecmp(path + length - size, *endings) == 0)
             return true;
     }
     return false;
 }
+
+bool picture_is_file(const char *path)
+{
+    return ends_in(path, (const char *const[]){".png", ".jpg", ".jpeg", ".webp", NULL});
+}
+
+bool picture_is_sound(const char *path) { return ends_in(path, (const char *const[]){".wav", ".flac", NULL}); }
+
+const picture_list_kind picture_list_pictures = {picture_is_file, "picture that ends in .png, .jpg, .jpeg or .webp"};
+const picture_list_kind picture_list_sounds = {picture_is_sound, "sound that ends in .wav or .flac"};
 
 static bool is_folder(const char *path)
 {
@@ -89,7 +98,8 @@ static bool add_file(picture_list *list, const char *name, const char *path, mw_
 }
 
 /* The pictures of root/below, or of root; folders in it are not looked into. */
-static bool add_folder(picture_list *list, const char *root, const char *below, mw_error *err)
+static bool add_folder(picture_list *list, const picture_list_kind *kind, const char *root, const char *below,
+                       mw_error *err)
 {
     char folder[PATH_BYTES], path[PATH_BYTES + 300];
     snprintf(folder, sizeof folder, "%s%s%s", root, below != NULL ? "/" : "", below != NULL ? below : "");
@@ -97,7 +107,7 @@ static bool add_folder(picture_list *list, const char *root, const char *below, 
     bool good = open != NULL || fail_list(err, MW_ERROR_FILE, " cannot be read as a folder", folder);
     for (struct dirent *entry; good && (entry = readdir(open)) != NULL;) {
         snprintf(path, sizeof path, "%s/%s", folder, entry->d_name);
-        if (entry->d_name[0] != '.' && picture_is_file(entry->d_name) && is_own_file(root, path))
+        if (entry->d_name[0] != '.' && kind->is_file(entry->d_name) && is_own_file(root, path))
             good = add_file(list, path + strlen(root) + 1, path, err);
     }
     if (open != NULL)
@@ -116,7 +126,7 @@ static void sort_list(picture_list *list)
     qsort(list->paths, list->count, sizeof *list->paths, compare_names);
 }
 
-static bool add_subfolders(picture_list *list, const char *root, mw_error *err)
+static bool add_subfolders(picture_list *list, const picture_list_kind *kind, const char *root, mw_error *err)
 {
     char path[PATH_BYTES + 300];
     DIR *open = opendir(root);
@@ -124,7 +134,7 @@ static bool add_subfolders(picture_list *list, const char *root, mw_error *err)
     for (struct dirent *entry; good && (entry = readdir(open)) != NULL;) {
         snprintf(path, sizeof path, "%s/%s", root, entry->d_name);
         if (entry->d_name[0] != '.' && is_folder(path))
-            good = add_folder(list, root, entry->d_name, err);
+            good = add_folder(list, kind, root, entry->d_name, err);
     }
     if (open != NULL)
         closedir(open);
@@ -152,21 +162,21 @@ static bool label_files(picture_list *list, mw_error *err)
            fail_list(err, MW_ERROR_MEMORY, ": there is no memory for its pictures", list->paths[0]);
 }
 
-bool picture_list_open(picture_list *out, const char *path, mw_error *err)
+bool picture_list_open(picture_list *out, const char *path, const picture_list_kind *kind, mw_error *err)
 {
-    char train[PATH_BYTES], test[PATH_BYTES];
+    char train[PATH_BYTES], test[PATH_BYTES], why[128];
     *out = (picture_list){0};
-    if (!is_folder(path) && picture_is_file(path))
+    if (!is_folder(path) && kind->is_file(path))
         return add_file(out, path, path, err);
     snprintf(train, sizeof train, "%s/train", path);
     snprintf(test, sizeof test, "%s/test", path);
     const char *root = is_folder(train) && is_folder(test) ? test : path;
-    if (!add_folder(out, root, NULL, err) || (out->count == 0 && !add_subfolders(out, root, err)))
+    if (!add_folder(out, kind, root, NULL, err) || (out->count == 0 && !add_subfolders(out, kind, root, err)))
         return false;
     sort_list(out);
+    snprintf(why, sizeof why, " has no %s, and no folder with some", kind->said);
     if (out->count == 0)
-        return fail_list(err, MW_ERROR_FORMAT,
-                         " has no picture that ends in .png, .jpg, .jpeg or .webp, and no folder with some", root);
+        return fail_list(err, MW_ERROR_FORMAT, why, root);
     return strchr(out->names[0], '/') == NULL || label_files(out, err);
 }
 

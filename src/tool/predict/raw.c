@@ -16,6 +16,7 @@ static const raw_kind kinds[] = {
     {"rows", raw_table_is_encoded, raw_table_open_encoded, raw_table_each_encoded},
     {"rows", raw_table_is_plain, raw_table_open_plain, raw_set_each},
     {"examples", raw_set_is_idx, raw_set_open_idx, raw_set_each},
+    {"sounds", raw_sounds_is, raw_sounds_open, raw_set_each},
     {"pictures", raw_pictures_is, raw_pictures_open, raw_set_each},
     {"examples", raw_set_is_tensors, raw_set_open_tensors, raw_set_each},
 };

@@ -134,6 +134,17 @@ bool raw_set_begin(raw_data *data, mw_error *err);
 
 /* ---- raw_pictures.c ---- */
 
+/* What pictures and sounds share: no option of tables, labels by folders, broken ones that are left out, paths. */
+bool raw_files_check_settings(const raw_data *data, mw_error *err);
+bool raw_files_check_labels(const raw_data *data, mw_error *err);
+void raw_files_leave_out(void *user, const char *name, const char *reason);
+char **raw_files_copy_paths(const raw_data *data);
+void raw_files_free_paths(char **paths, size_t count);
+bool raw_files_begin(raw_data *data, mw_error *err);
+
+bool raw_sounds_is(const raw_data *data);
+bool raw_sounds_open(raw_data *data, mw_error *err);
+
 bool raw_pictures_is(const raw_data *data);
 bool raw_pictures_open(raw_data *data, mw_error *err);
 /* What is a picture's own: channels in another order, the class of its folder. */

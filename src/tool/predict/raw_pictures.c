@@ -25,7 +25,7 @@ static void say_guess(const raw_data *d)
 }
 
 /* Those that cannot be read lose their place in the list; the first few are told of. */
-static void leave_out(void *user, const char *name, const char *reason)
+void raw_files_leave_out(void *user, const char *name, const char *reason)
 {
     enum { SAID_MAX = 20 };
     raw_data *d = user;
@@ -38,7 +38,7 @@ static void leave_out(void *user, const char *name, const char *reason)
         tool_complain("and maybe more like these");
 }
 
-static bool check_settings(const raw_data *d, mw_error *err)
+bool raw_files_check_settings(const raw_data *d, mw_error *err)
 {
     const raw_settings *s = &d->request.settings;
     const char *option = s->id != NULL       ? "--id"
@@ -46,62 +46,78 @@ static bool check_settings(const raw_data *d, mw_error *err)
                          : s->target != NULL ? "--target"
                                              : NULL;
     return option == NULL || raw_fail(err, MW_ERROR_ARGUMENT,
-                                      "%s has no effect on pictures: their paths name them, "
+                                      "%s has no effect on pictures and sounds: their paths name them, "
                                       "and folders say what they show",
                                       option);
 }
 
-static bool check_labels(const raw_data *d, mw_error *err)
+bool raw_files_check_labels(const raw_data *d, mw_error *err)
 {
     const answer *a = d->request.answer;
     if (!d->request.with_truth)
         return true;
     if (a->task != ANSWER_CLASSES)
         return raw_fail(err, MW_ERROR_UNSUPPORTED,
-                        "\"%.200s\": folders of pictures say classes, and the model answers "
+                        "\"%.200s\": folders say classes, and the model answers "
                         "%s",
                         d->request.path, answer_task_name(a->task));
     return d->files.labels != NULL || raw_fail(err, MW_ERROR_FORMAT,
                                                "\"%.200s\" has no folder for each class, so that nothing says what its "
-                                               "pictures show: mw evaluate compares with it, and mw predict needs none",
+                                               "files show: mw evaluate compares with it, and mw predict needs none",
                                                d->request.path);
+}
+
+/* The list gets shorter while a set is opened. */
+char **raw_files_copy_paths(const raw_data *d)
+{
+    char **paths = malloc((d->files.count + 1) * sizeof *paths);
+    for (size_t i = 0; paths != NULL && i < d->files.count; i++)
+        paths[i] = strdup(d->files.paths[i]);
+    return paths;
+}
+
+void raw_files_free_paths(char **paths, size_t count)
+{
+    for (size_t i = 0; paths != NULL && i < count; i++)
+        free(paths[i]);
+    free(paths);
 }
 
 static mw_dataset *open_files(raw_data *d, mw_error *err)
 {
     mw_image_options options = d->plan.options;
     if (options.broken == MW_BROKEN_SKIP) {
-        options.on_broken = leave_out;
+        options.on_broken = raw_files_leave_out;
         options.user = d;
     }
-    /* the list gets shorter while the set is opened, which has copied it by then only in part */
     const size_t count = d->files.count;
-    char **paths = malloc((count + 1) * sizeof *paths);
-    for (size_t i = 0; paths != NULL && i < count; i++)
-        paths[i] = strdup(d->files.paths[i]);
+    char **paths = raw_files_copy_paths(d);
     mw_dataset *set = paths != NULL ? mw_dataset_open_image_files((const char *const *)paths, count, &options, err)
                                     : (raw_fail_memory(err), NULL);
-    for (size_t i = 0; paths != NULL && i < count; i++)
-        free(paths[i]);
-    free(paths);
+    raw_files_free_paths(paths, count);
     return set;
+}
+
+bool raw_files_begin(raw_data *d, mw_error *err)
+{
+    if (!raw_set_begin(d, err) || !d->request.with_truth)
+        return err->status == MW_OK;
+    class_list_free(&d->classes);
+    d->classes = d->files.classes;
+    d->files.classes = (class_list){0};
+    return raw_pair_classes(d, err);
 }
 
 bool raw_pictures_open(raw_data *d, mw_error *err)
 {
     const raw_request *r = &d->request;
-    if (!check_settings(d, err) || !picture_list_open(&d->files, r->path, err) ||
+    if (!raw_files_check_settings(d, err) || !picture_list_open(&d->files, r->path, &picture_list_pictures, err) ||
         !picture_plan_make(&d->plan, &r->settings.picture, r->model, r->model_path, &d->input, d->elements, err) ||
-        !check_labels(d, err))
+        !raw_files_check_labels(d, err))
         return false;
     say_guess(d);
     d->set = picture_plan_normalize(&d->plan, open_files(d, err), err);
-    if (d->set == NULL || !raw_set_begin(d, err) || !r->with_truth)
-        return d->set != NULL && err->status == MW_OK;
-    class_list_free(&d->classes);
-    d->classes = d->files.classes;
-    d->files.classes = (class_list){0};
-    return raw_pair_classes(d, err);
+    return d->set != NULL && raw_files_begin(d, err);
 }
 
 /* ---- serving ---- */
