@@ -76,9 +76,29 @@ static void place_error(config *c)
                          c->err->text_column, what);
 }
 
+/* Comments become blanks, so that places stay: from // outside of strings to the end of the line. */
+static char *strip_comments(config *c, size_t size)
+{
+    char *plain = mw__arena_string(&c->arena, c->text, size, c->err);
+    bool quoted = false;
+    for (size_t i = 0; plain != NULL && i < size; i++) {
+        if (quoted && plain[i] == '\\')
+            i++;
+        else if (plain[i] == '"')
+            quoted = !quoted;
+        else if (!quoted && plain[i] == '/' && i + 1 < size && plain[i + 1] == '/')
+            for (; i < size && plain[i] != '\n'; i++)
+                plain[i] = ' ';
+    }
+    return plain;
+}
+
 static bool read_text(config *c, size_t size)
 {
-    if (mw__json_read_all(c->arena.allocator, c->text, size, take_item, c, c->err) != MW_OK)
+    const char *plain = strip_comments(c, size);
+    if (plain == NULL)
+        return false;
+    if (mw__json_read_all(c->arena.allocator, plain, size, take_item, c, c->err) != MW_OK)
         place_error(c);
     else if (c->root->kind != CONFIG_OBJECT)
         config_fail(c, c->root, "an object is expected here: { .. }");

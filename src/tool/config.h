@@ -1,5 +1,6 @@
-/* A JSON file of settings, asked by key. What is wrong is said with line and column, also a key that nobody asked for:
- * it is a mistake in typing. The first error sticks; getters give their default then. */
+/* A JSON file of settings, asked by key. What stands behind // in a line is a comment. What is wrong is said with line
+ * and column, also a key that nobody asked for: it is a mistake in typing. The first error sticks; getters give their
+ * default then. */
 #ifndef MW__TOOL_CONFIG_H
 #define MW__TOOL_CONFIG_H
 
@@ -32,7 +33,7 @@ typedef struct config_node {
 typedef struct config {
     const char *path;
     mw__arena arena;
-    char *text;
+    char *text;        /* with its comments */
     config_node *root; /* an object */
     config_node *open; /* while it is read */
     const char *key;

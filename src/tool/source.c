@@ -261,7 +261,11 @@ mw_model *tool_open_model(const char *path, bool compiled, const tool_call *call
     options.onnx = &onnx;
     options.batch = given.batch;
     options.read_only = !compiled;
+    tool_waiting_read(call, path);
+    if (compiled)
+        tool_waiting_compile(call, &compile);
     mw_model *model = mw_model_open(path, &options, call->err);
+    tool_waiting_end();
     if (model != NULL && !compiled && options.shape_count > 0)
         model = put_shapes(model, &options, call);
     else if (model == NULL && !compiled && call->err->status == MW_ERROR_FILE)

@@ -64,8 +64,12 @@ void tool_show(const char *text);
 void tool_complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* The last one; NULL if there was none. */
 const char *tool_last_complaint(void);
-/* Whether `stream` is a terminal. Nothing is colored, so that NO_COLOR has nothing to say. */
+/* Whether `stream` is a terminal; and one whose lines can be written anew (TERM is set, and not "dumb"). */
 bool tool_is_terminal(FILE *stream);
+bool tool_is_live(FILE *stream);
+typedef enum tool_style { TOOL_PLAIN, TOOL_STRONG, TOOL_GOOD, TOOL_BAD, TOOL_FAINT } tool_style;
+/* What begins a style on a live terminal, TOOL_PLAIN what ends it; "" elsewhere, and if NO_COLOR is not empty. */
+const char *tool_style_of(FILE *stream, tool_style style);
 /* Columns of the terminal, 80 where there is none. */
 int tool_columns(void);
 /* Flushes; `code`, or TOOL_CLOSED, or TOOL_FAILED with a sentence, if not all of the output could be written. */
@@ -78,8 +82,19 @@ const char *tool_count(char *out, size_t size, double count);
 const char *tool_time(char *out, size_t size, double ns);
 /* "[1, 3, ?]". */
 const char *tool_shape(char *out, size_t size, mw_shape shape);
-/* A bar with time left on a terminal, nothing elsewhere; `done` of `all`, which ends it. */
+/* Rate and time left on a terminal, nothing elsewhere; `done` of `all`, which ends it. */
 void tool_progress(const tool_call *call, const char *what, int64_t done, int64_t all);
+
+/* ---- waiting.c: a line on a terminal while something takes more than a second, nothing elsewhere ---- */
+
+/* Begins to wait for a file (or a folder) that is read; its size, and where the system tells it what was read so far,
+ * give rate and time left. */
+void tool_waiting_read(const tool_call *call, const char *path);
+/* Begins to wait for a compilation: its passes are counted, unless the options have a report already, or a cache, which
+ * a report would go past. What is read meanwhile stays the line until the first pass. */
+void tool_waiting_compile(const tool_call *call, mw_compile_options *options);
+/* Ends it, and removes the line. Fine if nothing is waited for. */
+void tool_waiting_end(void);
 
 /* ---- help.c ---- */
 
@@ -88,12 +103,18 @@ extern const tool_option tool_common_options[];
 void tool_print_help(const tool_command *command);
 void tool_print_commands(FILE *out);
 
+/* ---- pass_list.c ---- */
+
+/* Passes of a compilation, as far as none is left out. */
+int tool_pass_count(void);
+
 /* ---- topics.c ---- */
 
 /* The help of a command or a topic; TOOL_USAGE after a complaint if there is none. */
 int tool_print_help_of(const char *name);
-/* The topics, a line each. */
+/* The topics, a line each; the name of one, NULL behind the last. */
 void tool_print_topics(FILE *out);
+const char *tool_topic_at(size_t index);
 /* The layers of mw train, and their options. */
 void tool_print_layers(void);
 /* Every option of every command, and every field of a recipe, with what it may be. */

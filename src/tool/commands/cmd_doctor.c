@@ -195,26 +195,32 @@ static verdict check_training(char *line)
 
 /* ---- data ---- */
 
-static verdict find_data(const char *folder, const char *how, char *line)
+/* `how` is advice for where all of `needs` is, NULL ending them: elsewhere it would lead nowhere. */
+static verdict find_data(const char *folder, const char *how, const char *const *needs, char *line)
 {
+    bool helps = true;
+    for (; *needs != NULL; needs++)
+        helps = helps && access(*needs, R_OK) == 0;
     mw_error err = {0};
     mw_dataset *data = mw_dataset_open_idx(folder, "train", &err);
     if (data != NULL)
         snprintf(line, LINE, "%s: %lld examples", folder, (long long)mw_dataset_examples(data));
     else
-        snprintf(line, LINE, "%s is not there: %s", folder, how);
+        snprintf(line, LINE, "%s is not there%s%s", folder, helps ? ": " : "", helps ? how : "");
     mw_dataset_destroy(data);
     return data != NULL ? GOOD : ABSENT;
 }
 
 static verdict check_mnist(char *line)
 {
-    return find_data("data/mnist", "./run data gets it, in the project's folder", line);
+    static const char *const needs[] = {"run", "tools/data.sh", NULL};
+    return find_data("data/mnist", "./run data gets it", needs, line);
 }
 
 static verdict check_fashion(char *line)
 {
-    return find_data("/usr/share/datasets/fashion-mnist", "apt-get install dataset-fashion-mnist (Debian)", line);
+    static const char *const needs[] = {"/etc/debian_version", "/usr/bin/apt-get", NULL};
+    return find_data("/usr/share/datasets/fashion-mnist", "apt-get install dataset-fashion-mnist", needs, line);
 }
 
 /* ---- in a process of its own ---- */
@@ -296,7 +302,9 @@ static void say(const char *name, verdict found, const char *line, const tool_ca
     static const char *const words[] = {"good", "BAD", "absent"};
     const char *word = words[found <= ABSENT ? found : BAD];
     if (call->json == NULL) {
-        tool_print("%-14s %-7s ", name, word);
+        static const tool_style styles[] = {TOOL_GOOD, TOOL_BAD, TOOL_FAINT};
+        tool_print("%-14s %s%-7s%s ", name, tool_style_of(stdout, styles[found <= ABSENT ? found : BAD]), word,
+                   tool_style_of(stdout, TOOL_PLAIN));
         tool_show(line);
         tool_puts("\n");
         return;

@@ -314,7 +314,9 @@ static mw_program *compile_model(const tool_call *call, int64_t *out_examples, b
     *usage = code == TOOL_USAGE;
     tool_compile_options(&options);
     options.function = NULL;
+    tool_waiting_compile(call, &options);
     mw_program *program = graph != NULL ? mw_program_create(graph, &options, call->err) : NULL;
+    tool_waiting_end();
     if (program != NULL)
         tool_draw_ports(program, tool_seed(), call->err);
     if (program != NULL && out_examples != NULL)

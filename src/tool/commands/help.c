@@ -40,9 +40,10 @@ static void print_paragraphs(FILE *out, const char *text)
 
 void tool_print_help(const tool_command *command)
 {
-    printf("usage: mw %s [options] %s\n\n", command->name, command->arguments);
+    const char *strong = tool_style_of(stdout, TOOL_STRONG), *plain = tool_style_of(stdout, TOOL_PLAIN);
+    printf("%susage:%s mw %s [options] %s\n\n", strong, plain, command->name, command->arguments);
     print_paragraphs(stdout, command->text);
-    puts("\nOptions:");
+    printf("\n%sOptions:%s\n", strong, plain);
     tool_each_option(command->options, print_option, stdout);
     tool_each_option(tool_common_options, print_option, stdout);
 }
@@ -51,7 +52,8 @@ void tool_print_commands(FILE *out)
 {
     fputs("usage: mw COMMAND [options] [arguments]\n\n", out);
     for (size_t i = 0; i < tool_command_count; i++)
-        fprintf(out, "  %-11s %s\n", tool_commands[i].name, tool_commands[i].summary);
+        fprintf(out, "  %s%-11s%s %s\n", tool_style_of(out, TOOL_STRONG), tool_commands[i].name,
+                tool_style_of(out, TOOL_PLAIN), tool_commands[i].summary);
     tool_print_topics(out);
 }
 

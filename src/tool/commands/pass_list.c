@@ -47,6 +47,8 @@ static const list_row rules[] = {
 #include "passes/patterns.def"
 };
 
+int tool_pass_count(void) { return (int)(sizeof passes / sizeof passes[0]); }
+
 static void json_row(mw__json_writer *json, const list_row *row, const char *stage)
 {
     mw__json_open(json, NULL, '{');

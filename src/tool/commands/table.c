@@ -167,6 +167,12 @@ const tool_command tool_commands[] = {
      "field from the others; a folder with a folder of pictures or sounds for each class by one of convolutions. "
      "Options go before it. Ctrl-C saves the checkpoint and ends; the same command goes on.",
      tool_train_options, tool_train},
+    {"new", "KIND DATA", 2, 2, "a recipe with comments, for the data that is there",
+     "Looks at DATA and writes a recipe for mw train, which runs as it is; its comments say what may be changed. KIND "
+     "is "
+     "table (a .csv, .tsv or .jsonl file), sequence (a table whose rows follow each other in time), or image (a folder "
+     "with a folder of pictures for each class, or with IDX files). A file that is there already is not replaced.",
+     tool_new_options, tool_new},
     {"sweep", "CONFIG", 1, 1, "train a recipe with different numbers, and compare",
      "Trains CONFIG of mw train once for each value of --over and each of --seeds, every training in a process of one "
      "thread, as many at a time as there are processors. Prints loss and figure of the validation set (of the test set "

@@ -163,6 +163,8 @@ static const struct {
 };
 enum { TOPICS = sizeof topics / sizeof topics[0] };
 
+const char *tool_topic_at(size_t index) { return index < TOPICS ? topics[index].name : NULL; }
+
 void tool_print_topics(FILE *out)
 {
     fputs("\nmw help COMMAND says more of each, and of what a recipe may name:\n", out);

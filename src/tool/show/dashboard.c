@@ -161,7 +161,7 @@ bool dashboard_report(dashboard *board, const mw_progress *progress)
 bool dashboard_begin(dashboard *board, const tool_call *call)
 {
     *board = (dashboard){.every = 1};
-    board->active = !call->quiet && tool_is_terminal(stderr) && columns_of_screen() >= LEAST_COLUMNS;
+    board->active = !call->quiet && tool_is_live(stderr) && columns_of_screen() >= LEAST_COLUMNS;
     return board->active;
 }
 

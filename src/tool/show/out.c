@@ -1,5 +1,6 @@
 /* What people read: standard output, which may be a file, a pipe that somebody closes, or a terminal of any width. */
 #include "base/clock.h"
+#include "base/environment.h"
 #include "base/text/printable.h"
 #include "tool/tool.h"
 
@@ -45,10 +46,27 @@ void tool_complain(const char *format, ...)
     va_start(arguments, format);
     mw__printable_vprintf(complaint, sizeof complaint, format, arguments);
     va_end(arguments);
-    fprintf(stderr, "mw: %s\n", complaint);
+    fprintf(stderr, "%smw:%s %s\n", tool_style_of(stderr, TOOL_BAD), tool_style_of(stderr, TOOL_PLAIN), complaint);
 }
 
 bool tool_is_terminal(FILE *stream) { return isatty(fileno(stream)) == 1; }
+
+bool tool_is_live(FILE *stream)
+{
+    const char *kind = mw__environment("TERM");
+    return kind != NULL && kind[0] != '\0' && strcmp(kind, "dumb") != 0 && tool_is_terminal(stream);
+}
+
+const char *tool_style_of(FILE *stream, tool_style style)
+{
+    static const char *const codes[] = {[TOOL_PLAIN] = "\x1b[0m",
+                                        [TOOL_STRONG] = "\x1b[1m",
+                                        [TOOL_GOOD] = "\x1b[32m",
+                                        [TOOL_BAD] = "\x1b[1;31m",
+                                        [TOOL_FAINT] = "\x1b[2m"};
+    const char *none = mw__environment("NO_COLOR");
+    return (none != NULL && none[0] != '\0') || !tool_is_live(stream) ? "" : codes[style];
+}
 
 int tool_columns(void)
 {
@@ -123,12 +141,13 @@ void tool_progress(const tool_call *call, const char *what, int64_t done, int64_
     const double at = mw__clock_seconds();
     if (done == 0)
         began = shown = at;
-    if (call->quiet || !tool_is_terminal(stderr) || (done < all && at - shown < 0.1))
+    if (call->quiet || !tool_is_live(stderr) || (done < all && at - shown < 0.1))
         return;
     shown = at;
     const double left = done > 0 ? (at - began) / (double)done * (double)(all - done) : 0;
     fprintf(stderr, "\r\x1b[K");
     if (done < all)
-        fprintf(stderr, "%.20s %3.0f %%, %.0f s left", what, 100.0 * (double)done / (double)(all > 0 ? all : 1), left);
+        fprintf(stderr, "%.20s %3.0f %%, %.3g/s, %.0f s left", what, 100.0 * (double)done / (double)(all > 0 ? all : 1),
+                at > began ? (double)done / (at - began) : 0, left);
     fflush(stderr);
 }

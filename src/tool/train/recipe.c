@@ -134,8 +134,10 @@ static bool open_data(training *t)
     request.as_it_is = t->loss_kind == RECIPE_BINARY_CROSS_ENTROPY;
     request.has_network = config_get(c->root, "network") != NULL;
     request.integers = begins_with_embedding(config_get(c->root, "network"));
+    tool_waiting_read(t->call, request.path);
     const bool opened = t->err->status == MW_OK && open_model(t, &request, &input) &&
                         data_open(&t->data, c, settings, &request, t->err);
+    tool_waiting_end();
     data_request_free(&request);
     meant_add_file(t->err, t->data_path);
     if (t->model_path != NULL)

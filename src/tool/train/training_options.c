@@ -156,7 +156,9 @@ bool training_make_trainer(training *t)
     options.optimizer = t->optimizer;
     if (options.rates.report != NULL && t->call->json != NULL)
         mw__json_open(t->call->json, "rates", '[');
+    tool_waiting_compile(t->call, &options.compile);
     t->trainer = t->err->status == MW_OK ? mw_trainer_create(&options, t->err) : NULL;
+    tool_waiting_end();
     if (options.rates.report != NULL && t->call->json != NULL)
         mw__json_close(t->call->json, ']');
     if (t->trainer != NULL && options.average_decay > 0)
