@@ -246,9 +246,7 @@ def pictures(make, size, channels, epochs):
                 place = folder / "pictures" / name / kind
                 place.mkdir(parents=True, exist_ok=True)
                 (place / ("%04d.png" % i)).write_bytes(made.png(picture))
-        net = [{"conv": 16}, "relu", {"max_pool": 2}, {"conv": 32}, "relu", {"max_pool": 2}, {"dense": 64}, "relu",
-               {"dense": "classes"}]
-        ours = by_mw(folder, {"network": net, "epochs": epochs, "data": {
+        ours = by_mw(folder, {"data": {
             "path": str(folder / "pictures"), "size": size, "channels": channels}})["accuracy"]
         names = sorted({kind for _, kind in parts[0]})
         (x, y), (z, t) = ((torch.stack([resized(p, size) for p, _ in part]),

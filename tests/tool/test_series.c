@@ -1,5 +1,5 @@
-/* Series in time, lists of any length and several targets by one command: windows of values and of classes, several
- * series in one file, other files with the model, and what is refused. */
+/* Series in time, lists of any length, several targets and ids by one command: windows of values and of classes,
+ * several series in one file, other files with the model, and what is refused. */
 #include "support/check.h"
 #include "support/folder.h"
 #include "tool/shell.h"
@@ -213,6 +213,31 @@ static void test_several_labels_and_values_are_learned_by_one_command(void)
     CHECK_MW(2, NULL, "\"target\" is the name of a field, or a list of such", "train", "classes.json", "-q");
 }
 
+/* ---- ids ---- */
+
+/* What 40 people think of 35 films: how much of each there is, and whether both are of the same kind. */
+static void test_who_likes_what_is_learned_by_one_command(void)
+{
+    FILE *csv = fopen("stars.csv", "w");
+    REQUIRE(csv != NULL);
+    state = 12;
+    fputs("user_id,film_id,stars\n", csv);
+    for (int i = 0; i < 3000; i++) {
+        const int who = (int)(40 * draw()), what = (int)(35 * draw());
+        fprintf(csv, "%d,%d,%.2f\n", 7000 + 13 * who, 100 + what,
+                3 + 0.5 * sin(who) + 0.5 * sin(2 * what) + (who % 2 == what % 2 ? 1 : -1) + 0.2 * draw());
+    }
+    fclose(csv);
+    shell_result r = MW("train", "stars.csv", "--run", "stars", "--threads", "1", "--epochs", "25");
+    CHECK_INT(r.code, 0);
+    CHECK_CONTAINS(r.out, "user_id                   id        40 words, 16 learned numbers each");
+    CHECK_CONTAINS(r.out, "film_id                   id        35 words, 16 learned numbers each");
+    check_note(number_behind(r.out, "r2 ") > 0.9, __FILE__, __LINE__, "%s", r.out);
+    shell_free(&r);
+    folder_put("pair.csv", "film_id,user_id\n100,7000\n101,7000\n");
+    CHECK_MW(0, "scores  [2, 1]  ", NULL, "run", "stars", "-i", "x=pair.csv");
+}
+
 int main(void)
 {
     char folder[512];
@@ -225,6 +250,7 @@ int main(void)
     RUN(test_lists_of_any_length_are_learned_by_one_command);
     RUN(test_a_network_behind_lists_is_one_of_rows);
     RUN(test_several_labels_and_values_are_learned_by_one_command);
+    RUN(test_who_likes_what_is_learned_by_one_command);
     folder_leave(folder);
     return check_finish();
 }

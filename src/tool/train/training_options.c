@@ -287,15 +287,15 @@ static bool learns_words(const training *t)
     return false;
 }
 
-/* A small table, and few sounds, are learned in some 500 steps, 5 to 200 epochs: more fit their noise. Ids and lists
- * take four times that. */
+/* A small table, and few sounds or pictures without a network of the recipe, are learned in some 500 steps, 5 to 200
+ * epochs: more fit their noise. Ids and lists take four times that. */
 static int64_t usual_epochs(const training *t)
 {
     const int64_t steps = mw_dataset_examples(t->data.training) / t->batch;
     const int64_t epochs = (learns_words(t) ? 2000 : 500) / (steps > 0 ? steps : 1);
-    return (t->data.encoder == NULL && !t->data.is_sound) || t->model != NULL || epochs < 5 ? 5
-           : epochs < 200                                                                   ? epochs
-                                                                                            : 200;
+    const bool is_usual = t->data.is_image && config_get(t->c.root, "network") == NULL;
+    const bool is_small = t->data.encoder != NULL || t->data.is_sound || is_usual;
+    return !is_small || t->model != NULL || epochs < 5 ? 5 : epochs < 200 ? epochs : 200;
 }
 
 mw_fit_options training_make_fit(training *t)
