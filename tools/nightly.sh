@@ -4,7 +4,7 @@
 # every profile of a chip, fuzzing. Ends with the sum over all tests. MW_FUZZ_SECONDS (default 300) is the time of one
 # fuzz target, MW_COMBINE_SECONDS (default 3600) that of random nets with options; with 20 and 600 all takes about three
 # hours on two idle cores. Words choose stages: examples slow avx2 asan tsan (after slow: only what starts threads) qemu
-# valgrind (after slow) interpreter programs onnxruntime texts page networks tables profiles compilers amalgamation
+# valgrind (after slow) interpreter programs onnxruntime texts page networks tables figures profiles compilers amalgamation
 # packages combinations fuzz.
 # shellcheck disable=SC2317 # functions that are called by step
 set -u
@@ -74,6 +74,21 @@ page_in_browser() { tools/setup.sh browser && build release && tools/pictures.sh
 networks() {
     build release -DMW_BUILD_BENCH=ON && /usr/bin/python3 bench/agree.py build/release/bench/millwright &&
         /usr/bin/python3 bench/zoo/agree.py build/release/bench/zoo
+}
+
+# Figures over random cases of 40 seeds, beside scikit-learn: ties, weights, classes that are not there.
+figures() {
+    folder=$(mktemp -d)
+    code=0
+    build release || code=1
+    for seed in $(seq 100 139); do
+        [ "$code" = 0 ] || break
+        /usr/bin/python3 tests/learn/scores_cases.py "$seed" "$folder/cases.safetensors" > /dev/null || code=1
+        build/release/tests/test_learn_scores "$folder/cases.safetensors" > "$folder/said" || code=1
+        [ "$code" = 0 ] || cat "$folder/said"
+    done
+    rm -rf "$folder"
+    return "$code"
 }
 
 # Ten data sets from the raw file to figures, beside scikit-learn and PyTorch with their usual defaults.
@@ -182,7 +197,7 @@ fuzz() {
 chosen=$*
 for word in $chosen; do
     case $word in
-    examples | slow | avx2 | asan | tsan | qemu | valgrind | interpreter | programs | onnxruntime | texts | page | networks | tables | profiles | compilers | amalgamation | packages | combinations | fuzz) ;;
+    examples | slow | avx2 | asan | tsan | qemu | valgrind | interpreter | programs | onnxruntime | texts | page | networks | tables | figures | profiles | compilers | amalgamation | packages | combinations | fuzz) ;;
     *) echo "nightly: no stage \"$word\"" >&2 && exit 2 ;;
     esac
 done
@@ -206,6 +221,7 @@ stage texts "tokenizers beside other engines" text_engines
 stage page "a report in a browser: light, dark, on paper" page_in_browser
 stage networks "the networks of the benchmarks against PyTorch" networks
 stage tables "ten data sets beside scikit-learn and PyTorch" tables
+stage figures "figures beside scikit-learn" figures
 stage profiles "every example under every profile" ./run profiles
 stage compilers "ONNX models become the same text by gcc and clang" compilers
 stage amalgamation "the library as one file: gcc, clang, macOS" amalgamation

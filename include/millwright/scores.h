@@ -14,10 +14,10 @@
  * | accuracy | classes, labels | share of examples that are right, with labels in all of them |
  * | top_K | classes | share whose class is among the K largest; of equal ones the first count, as with accuracy |
  * | balanced_accuracy | classes | mean recall of the classes that occur |
- * | precision, recall, f1, iou | labels | of the yes of a single column; iou is tp / (tp + fp + fn) |
- * | precision_macro .. iou_macro | classes, labels | mean over classes that occur or are predicted; over all columns |
- * | precision_micro .. iou_micro | classes, labels | of the counts of all classes or columns together |
- * | precision_weighted .. iou_weighted | classes, labels | mean weighted by how often each occurs |
+ * | precision, recall, f1, iou, dice | labels | of the yes of a single column; iou is tp / (tp + fp + fn), dice f1 |
+ * | precision_macro .. dice_macro | classes, labels | mean over classes that occur or are predicted; over all columns |
+ * | precision_micro .. dice_micro | classes, labels | of the counts of all classes or columns together |
+ * | precision_weighted .. dice_weighted | classes, labels | mean weighted by how often each occurs |
  * | log_loss | classes, labels | mean of -log p, p within 2^-52 of 0 and 1; of several columns their mean |
  * | auc | classes, labels | area below the ROC curve; of several classes or columns the mean, each against the rest |
  * | average_precision | classes, labels | sum of precision times step of recall, likewise |

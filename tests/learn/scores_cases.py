@@ -1,17 +1,19 @@
-"""Figures by scikit-learn (1.2.1 and later): python3 tests/learn/scores_cases.py writes scores.safetensors for test_scores.c.
+"""Figures by scikit-learn (1.2.1 and later): python3 tests/learn/scores_cases.py writes scores.safetensors for test_scores.c;
+with a seed and a path other cases to another file, which the test takes as its argument (./run nightly figures).
 "case.<i>" in its metadata is the task, the columns, and name=value of each figure with 17 digits; the tensors are <i>.p
 (predictions), <i>.t (labels or targets) and <i>.w (weights, where there are any). Numbers are exact in fp32, so that both
 sides see the same. Of what scikit-learn has not, the calibration error, the definition is written out here."""
 import json
 import pathlib
 import struct
+import sys
 import warnings
 
 import numpy as np
 from sklearn import metrics
 
 warnings.filterwarnings("ignore")  # classes that are never predicted: that is what the cases are for
-random = np.random.default_rng(5)
+random = np.random.default_rng(int(sys.argv[1]) if len(sys.argv) > 1 else 5)
 notes, tensors = {}, {}
 
 
@@ -34,7 +36,7 @@ def weights(n, kind):
 
 def by_mean(figures, t, said, w, kinds):
     functions = {"precision": metrics.precision_score, "recall": metrics.recall_score, "f1": metrics.f1_score,
-                 "iou": metrics.jaccard_score}
+                 "iou": metrics.jaccard_score, "dice": metrics.f1_score}
     for name, function in functions.items():
         for kind in kinds:
             key = name if kind == "binary" else "%s_%s" % (name, kind)
@@ -141,6 +143,6 @@ for name, data in tensors.items():
     body += raw
 text = json.dumps(header).encode()
 text += b" " * (-len(text) % 8)
-path = pathlib.Path(__file__).with_name("scores.safetensors")
+path = pathlib.Path(sys.argv[2]) if len(sys.argv) > 2 else pathlib.Path(__file__).with_name("scores.safetensors")
 path.write_bytes(struct.pack("<Q", len(text)) + text + body)
 print("%s: %d cases, %d bytes" % (path.name, len(notes), path.stat().st_size))

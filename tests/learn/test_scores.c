@@ -94,6 +94,9 @@ static void check_in_steps(const score_case *c, size_t step)
     mw_scores_destroy(scores);
 }
 
+/* The file of an argument, of other cases (scores_cases.py); NULL = those that are recorded. */
+static const char *cases;
+
 static void test_figures_agree_with_scikit_learn(void)
 {
     char path[512], key[32];
@@ -101,7 +104,7 @@ static void test_figures_agree_with_scikit_learn(void)
     mw_error err = {0};
     const char *note;
     long index = 0;
-    snprintf(path, sizeof path, "%s/learn/scores.safetensors", MW_TESTS_DIR);
+    snprintf(path, sizeof path, "%s", cases != NULL ? cases : MW_TESTS_DIR "/learn/scores.safetensors");
     REQUIRE(mw__safetensors_open(&file, mw__allocator_default(), path, &err) == MW_OK);
     while (snprintf(key, sizeof key, "case.%ld", index) > 0 && (note = mw__safetensors_metadata(&file, key)) != NULL) {
         score_case c = {.file = &file, .index = index++};
@@ -283,8 +286,9 @@ static void test_texts_and_numbers_do_not_mix(void)
     mw_scores_destroy(values);
 }
 
-int main(void)
+int main(int count, char **words)
 {
+    cases = count > 1 ? words[1] : NULL;
     RUN(test_figures_agree_with_scikit_learn);
     RUN(test_every_figure_was_compared);
     RUN(test_without_examples_nothing_is_defined);

@@ -51,6 +51,7 @@ static const named_text metrics[] = {
     {"recall", "tp / (tp + fn), likewise"},
     {"f1", "2 tp / (2 tp + fp + fn), likewise"},
     {"iou", "tp / (tp + fp + fn), likewise"},
+    {"dice", "that is f1"},
     {"log_loss", "mean of -log p"},
     {"auc", "area below the ROC curve; of several classes the mean, each against the rest"},
     {"average_precision", "sum of precision times step of recall, likewise"},
