@@ -50,6 +50,8 @@ static const field_row rows[] = {
     {"sampling", FIELD_CHOICE, .choices = "balanced", .when = "with the loss cross_entropy"},
     {"sampling", FIELD_OBJECT, .when = "with the loss cross_entropy"},
     {"sampling_seed", FIELD_INTEGER, 0, RECIPE_SEED_MAX, .when = "with \"sampling\""},
+    {"gamma", FIELD_NUMBER, 1, 10, .when = "with the loss focal"},
+    {"quantile", FIELD_NUMBER, 0.001, 0.999, .when = "with the loss quantile"},
     {"scores", FIELD_TEXT, .when = NULL},
     {"ignore", FIELD_INTEGER, -524288, 524287, .when = "with the loss cross_entropy"},
     {"layers", FIELD_OBJECT, .when = "with \"model\""},

@@ -84,6 +84,50 @@ static double loss_with(const char *more)
     return loss;
 }
 
+/* Counts, a quantile, rare classes, labels of which each is yes or no. */
+static void write_more(void)
+{
+    FILE *csv = fopen("more.csv", "w");
+    REQUIRE(csv != NULL);
+    fputs("a,b,count,price,kind,first,second\n", csv);
+    for (int i = 0; i < 200; i++) {
+        const double a = (i * 37 % 101) / 50.0, b = (i * 53 % 97) / 48.0;
+        fprintf(csv, "%g,%g,%d,%g,%s,%d,%d\n", a, b, (int)exp(a - b + 0.7), 1000 * (a + b) + i * 71 % 200,
+                a + b > 3.2 ? "rare" : "usual", a > 1, b > 1);
+    }
+    fclose(csv);
+}
+
+/* The figure of a training by such a loss. */
+static double figure_of(const char *loss, const char *target, const char *width, const char *figure)
+{
+    char recipe[600];
+    snprintf(recipe, sizeof recipe,
+             "{\"data\": {\"inputs\": [\"a\", \"b\"], \"target\": %s, \"validation\": 0.2}, \"loss\": %s,\n"
+             " \"network\": [{\"dense\": 16}, \"tanh\", {\"dense\": %s}], \"epochs\": 60, \"batch\": 16,\n"
+             " \"optimizer\": {\"learning_rate\": 0.02}}",
+             target, loss, width);
+    folder_put("loss.json", recipe);
+    shell_result r = MW("train", "loss.json", "--data", "more.csv", "-o", "lost", "--json", "-q");
+    CHECK_INT(r.code, 0);
+    const double found = number_behind(r.out, figure);
+    shell_free(&r);
+    return found;
+}
+
+static void test_losses_of_recipes_learn_what_they_are_for(void)
+{
+    write_more();
+    CHECK(figure_of("\"focal\", \"gamma\": 1.5", "\"kind\"", "\"classes\"", "\"accuracy\": ") > 0.9);
+    CHECK(figure_of("\"quantile\", \"quantile\": 0.9", "\"price\"", "1", "\"r2\": ") > 0.9);
+    CHECK(figure_of("\"poisson\"", "\"count\"", "1", "\"r2\": ") > 0.8); /* the result is a count, no logarithm */
+    CHECK(figure_of("\"dice\"", "[\"first\", \"second\"]", "2", "\"f1_macro\": ") > 0.9);
+    folder_put("gamma.json",
+               "{\"gamma\": 2, \"data\": {\"target\": \"kind\"}, \"network\": [{\"dense\": \"classes\"}]}");
+    CHECK_MW(2, NULL, "\"gamma\" has no effect here; it has one with the loss focal", "train", "gamma.json", "--data",
+             "points.jsonl");
+}
+
 static void test_muon_is_an_optimizer_of_recipes(void)
 {
     const double loss = loss_with(", \"optimizer\": {\"name\": \"muon\", \"learning_rate\": 0.03, \"momentum\": 0.9, "
@@ -373,6 +417,7 @@ int main(void)
     RUN(write_digits);
     RUN(test_a_table_becomes_a_model);
     RUN(test_values_are_learned_too);
+    RUN(test_losses_of_recipes_learn_what_they_are_for);
     RUN(test_muon_is_an_optimizer_of_recipes);
     RUN(test_averages_of_a_recipe_are_what_is_measured);
     RUN(test_a_rate_is_found_and_nothing_is_written);

@@ -128,7 +128,7 @@ static const char *find_obstacle(reporting *r)
 {
     static char text[PATH_BYTES + 40];
     const char *loss = r->has_about ? config_string(&r->about, r->about.root, "loss", "") : "cross_entropy";
-    if (strcmp(loss, "cross_entropy") != 0) {
+    if (strcmp(loss, "cross_entropy") != 0 && strcmp(loss, "focal") != 0) {
         snprintf(text, sizeof text, "on a run whose loss is %.60s: it has no classes", loss);
         return text;
     }

@@ -36,8 +36,7 @@ static const tool_option common_options[] = {
      .high = RECIPE_BATCH_MAX},
     {"lr", '\0', TOOL_NUMBER, &o.over.learning_rate, "learning rate", .argument = "X", .low = RECIPE_RATE_MIN,
      .high = RECIPE_RATE_MAX},
-    {"loss", '\0', TOOL_TEXT, &o.loss, "cross_entropy, mse, l1, huber, binary_cross_entropy", .argument = "NAME",
-     .choices = RECIPE_LOSSES},
+    {"loss", '\0', TOOL_TEXT, &o.loss, "what is learned: mw help losses", .argument = "NAME", .choices = RECIPE_LOSSES},
     {"seed", '\0', TOOL_INTEGER, &o.over.seed, "of first weights and the order of examples", .argument = "N",
      .high = RECIPE_SEED_MAX},
     {"device", 'd', TOOL_TEXT, &o.device, "auto, cpu, gpu or ane", .argument = "DEVICE", .choices = RECIPE_DEVICES},
@@ -252,7 +251,7 @@ int tool_finetune(const tool_call *call)
     }
     if (refuse_data() || refuse_finetune())
         return TOOL_USAGE;
-    if (o.head && o.loss != NULL && strcmp(o.loss, "cross_entropy") != 0) {
+    if (o.head && o.loss != NULL && strcmp(o.loss, "cross_entropy") != 0 && strcmp(o.loss, "focal") != 0) {
         tool_complain("finetune: --head is a layer for classes; it has no effect with --loss %.40s", o.loss);
         return TOOL_USAGE;
     }

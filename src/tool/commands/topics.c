@@ -33,6 +33,10 @@ static const named_text losses[] = {
     {"l1", "of values: mean |y - t|; outliers count less"},
     {"huber", "of values: (y - t)^2 / 2 up to 1, |y - t| - 1/2 from there on"},
     {"binary_cross_entropy", "of labels, each yes or no by itself: of the sigmoid of each score"},
+    {"focal", "of classes: cross_entropy times (1 - p)^gamma; rare classes"},
+    {"dice", "of labels of an example, as of the pixels of a mask: how little they overlap"},
+    {"quantile", "of values: max(q d, (q - 1) d), d = t - y; quantile (0.5)"},
+    {"poisson", "of counts: the result is their mean, and its logarithm is learned"},
 };
 
 static void print_losses(void)

@@ -41,7 +41,8 @@ static void offer_keys(const config_node *object, mw__spelling *spelling)
 static const config_keys known_keys = {
     .condition = field_condition, .is_listed = field_has_members, .offer = offer_keys, .owner = field_owner};
 
-const char *const training_losses[] = {"cross_entropy", "mse", "l1", "huber", "binary_cross_entropy", NULL};
+const char *const training_losses[] = {"cross_entropy", "mse",  "l1",       "huber",   "binary_cross_entropy",
+                                       "focal",         "dice", "quantile", "poisson", NULL};
 
 /* ---- data ---- */
 
@@ -102,7 +103,8 @@ static bool take_target(training *t)
     static const recipe_loss usual[] = {RECIPE_CROSS_ENTROPY, RECIPE_CROSS_ENTROPY, RECIPE_MSE,
                                         RECIPE_BINARY_CROSS_ENTROPY};
     const mw_target_kind kind = mw_table_encoder_target(t->data.encoder).kind;
-    const bool fits = kind == MW_TARGET_VALUE ? t->loss_kind != RECIPE_CROSS_ENTROPY : t->loss_kind == usual[kind];
+    const bool is_class = recipe_has_classes(t->loss_kind), is_label = recipe_has_labels(t->loss_kind);
+    const bool fits = kind == MW_TARGET_CLASS ? is_class : kind == MW_TARGET_LABELS ? is_label : !is_class;
     if (!fits && is_loss_said(t))
         return training_fail(t, MW_ERROR_ARGUMENT, "the loss is %s, and the model was trained for %s",
                              training_losses[t->loss_kind], targets[kind]);
@@ -129,9 +131,9 @@ static bool open_data(training *t)
     t->data_path = request.path;
     if (request.path == NULL)
         return training_fail(t, MW_ERROR_ARGUMENT, "where is the data? --data PATH, or \"data\": {\"path\": ..}");
-    request.has_classes = t->loss_kind == RECIPE_CROSS_ENTROPY;
+    request.has_classes = recipe_has_classes(t->loss_kind);
     request.target = !is_loss_said(t) ? MW_TARGET_FOUND : request.has_classes ? MW_TARGET_CLASS : MW_TARGET_VALUE;
-    request.as_it_is = t->loss_kind == RECIPE_BINARY_CROSS_ENTROPY;
+    request.as_it_is = recipe_has_labels(t->loss_kind) || t->loss_kind == RECIPE_POISSON;
     request.has_network = config_get(c->root, "network") != NULL;
     request.integers = begins_with_embedding(config_get(c->root, "network"));
     tool_waiting_read(t->call, request.path);

@@ -12,8 +12,19 @@ typedef enum recipe_loss {
     RECIPE_MSE,
     RECIPE_L1,
     RECIPE_HUBER,
-    RECIPE_BINARY_CROSS_ENTROPY
+    RECIPE_BINARY_CROSS_ENTROPY,
+    RECIPE_FOCAL,
+    RECIPE_DICE,
+    RECIPE_QUANTILE,
+    RECIPE_POISSON
 } recipe_loss;
+
+/* What a loss is of; of values otherwise. */
+static inline bool recipe_has_classes(recipe_loss loss) { return loss == RECIPE_CROSS_ENTROPY || loss == RECIPE_FOCAL; }
+static inline bool recipe_has_labels(recipe_loss loss)
+{
+    return loss == RECIPE_BINARY_CROSS_ENTROPY || loss == RECIPE_DICE;
+}
 
 /* Of mw finetune --text. */
 typedef struct recipe_text {

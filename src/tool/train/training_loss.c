@@ -3,6 +3,8 @@
 #include "tool/train/network.h"
 #include "tool/train/training.h"
 
+#include <millwright/learn.h>
+
 #include <stdlib.h>
 
 /* ---- labels by place ---- */
@@ -93,13 +95,15 @@ static mw_shape label_shape(const training *t, int64_t scores)
 /* Of the logarithms of probabilities, whose softmax they are, where labels may be left out or weigh differently. */
 static mw_tensor *class_loss(training *t, mw_tensor *scores, int64_t classes)
 {
-    float *weights = training_class_weights(t, classes);
+    float *weights = t->loss_kind == RECIPE_CROSS_ENTROPY ? training_class_weights(t, classes) : NULL;
     mw_cross_entropy_options options = mw_cross_entropy_defaults();
     options.class_weights = weights;
     options.class_count = weights != NULL ? (size_t)classes : 0;
     options.ignore_index = t->ignore;
     if (t->probabilities)
         scores = mw_log(mw_maximum(scores, mw_scalar(t->graph, MW_F32, 1e-7)), 0.0f);
+    if (t->loss_kind == RECIPE_FOCAL)
+        return mw_focal(scores, t->y, (float)field_number(&t->c, t->c.root, "gamma", 2));
     mw_tensor *loss = t->probabilities && weights == NULL && t->ignore == MW_IGNORE_NOTHING
                           ? mw_nll(scores, t->y)
                           : mw_cross_entropy_with(scores, t->y, &options);
@@ -113,7 +117,9 @@ static bool make_class_loss(training *t)
     const mw_shape shape = mw_tensor_shape(scores);
     if (!check_scores(t, shape))
         return false;
-    if (!data_mixes(&t->data))
+    if (data_mixes(&t->data) && t->loss_kind == RECIPE_FOCAL)
+        return training_fail(t, MW_ERROR_UNSUPPORTED, "mixup and cutmix are for the loss cross_entropy");
+    if (!data_mixes(&t->data) && t->loss_kind == RECIPE_CROSS_ENTROPY)
         take_ignored(t);
     const int64_t classes = shape.dim[shape.rank - 1];
     t->y = mw_input(t->graph, t->label, data_mixes(&t->data) ? MW_F32 : MW_I32, label_shape(t, classes));
@@ -127,6 +133,26 @@ static bool make_class_loss(training *t)
 
 /* ---- values ---- */
 
+static mw_tensor *value_loss(training *t, mw_tensor *values, mw_tensor *y)
+{
+    switch (t->loss_kind) {
+    case RECIPE_L1:
+        return mw_l1(values, y);
+    case RECIPE_HUBER:
+        return mw_huber(values, y, 1.0f);
+    case RECIPE_QUANTILE:
+        return mw_pinball(values, y, (float)field_number(&t->c, t->c.root, "quantile", 0.5));
+    case RECIPE_POISSON:
+        return mw_poisson_nll(values, t->y);
+    case RECIPE_BINARY_CROSS_ENTROPY:
+        return mw_binary_cross_entropy(values, t->y, NULL);
+    case RECIPE_DICE:
+        return mw_dice(mw_sigmoid(values), t->y, MW_AXES(1), 1.0f);
+    default:
+        return mw_mse(values, y);
+    }
+}
+
 static bool make_value_loss(training *t)
 {
     char name[40];
@@ -135,17 +161,15 @@ static bool make_value_loss(training *t)
         values = mw_cast(values, MW_F32);
     t->y = mw_input(t->graph, t->label, MW_F32, mw_tensor_shape(values));
     mw_tensor *y = training_scaled_target(t);
-    t->loss = t->loss_kind == RECIPE_L1      ? mw_l1(values, y)
-              : t->loss_kind == RECIPE_HUBER ? mw_huber(values, y, 1.0f)
-              : t->loss_kind == RECIPE_MSE   ? mw_mse(values, y)
-                                             : mw_binary_cross_entropy(values, t->y, NULL);
-    if (t->loss_kind == RECIPE_MSE || t->loss_kind == RECIPE_HUBER)
-        t->metric = mw_name(mw_l1(training_in_unit(t, values), training_target_in_unit(t)),
+    t->loss = value_loss(t, values, y);
+    mw_tensor *in_unit = t->loss_kind == RECIPE_POISSON ? mw_exp(values) : training_in_unit(t, values);
+    if (t->loss_kind != RECIPE_L1 && !recipe_has_labels(t->loss_kind))
+        t->metric = mw_name(mw_l1(in_unit, training_target_in_unit(t)),
                             training_free_name(t->graph, "mean_absolute_error", false, name, sizeof name));
     return true;
 }
 
 bool training_make_loss(training *t)
 {
-    return t->loss_kind == RECIPE_CROSS_ENTROPY ? make_class_loss(t) : make_value_loss(t);
+    return recipe_has_classes(t->loss_kind) ? make_class_loss(t) : make_value_loss(t);
 }

@@ -11,9 +11,7 @@
 /* Of the loss. */
 static const char *task_of(const training *t)
 {
-    return t->loss_kind == RECIPE_CROSS_ENTROPY          ? "classes"
-           : t->loss_kind == RECIPE_BINARY_CROSS_ENTROPY ? "labels"
-                                                         : "values";
+    return recipe_has_classes(t->loss_kind) ? "classes" : recipe_has_labels(t->loss_kind) ? "labels" : "values";
 }
 
 static char *copy_table(const training *t, mw_error *err)

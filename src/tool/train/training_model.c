@@ -235,7 +235,9 @@ bool training_take_model(training *t)
         return false;
     }
     say_selectors(t);
-    if (training_scales_target(t) && !t->has_head)
+    if (t->loss_kind == RECIPE_POISSON && !t->has_head)
+        t->scaled = mw_log(mw_maximum(t->out, mw_scalar(t->graph, mw_tensor_dtype(t->out), 1e-7)), 0.0f);
+    else if (training_scales_target(t) && !t->has_head)
         t->scaled = training_scale_again(t, t->out);
     if (t->has_head)
         training_take_result(t, t->out);

@@ -130,8 +130,9 @@ static network_data describe_data(const training *t)
 
 void training_take_result(training *t, mw_tensor *out)
 {
-    t->scaled = training_scales_target(t) ? out : NULL;
-    t->out = name_result(t, t->scaled != NULL ? training_in_unit(t, out) : out);
+    const bool is_log = t->loss_kind == RECIPE_POISSON; /* of the mean count */
+    t->scaled = training_scales_target(t) || is_log ? out : NULL;
+    t->out = name_result(t, is_log ? mw_exp(out) : t->scaled != NULL ? training_in_unit(t, out) : out);
 }
 
 static bool build_network(training *t)
@@ -193,7 +194,7 @@ static bool pair_with_model(training *t)
 
 static bool pair_classes(training *t)
 {
-    if (t->loss_kind != RECIPE_CROSS_ENTROPY)
+    if (!recipe_has_classes(t->loss_kind))
         return true;
     return class_list_of_dataset(&t->classes, t->data.plain, "y", t->err) &&
            (t->model == NULL || t->has_head || pair_with_model(t));

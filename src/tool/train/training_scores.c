@@ -13,9 +13,9 @@ enum { KEPT_MAX = 1 << 22 };
 
 static mw_score_task task_of(const training *t)
 {
-    return t->loss_kind == RECIPE_CROSS_ENTROPY          ? MW_SCORE_CLASSES
-           : t->loss_kind == RECIPE_BINARY_CROSS_ENTROPY ? MW_SCORE_LABELS
-                                                         : MW_SCORE_VALUES;
+    return recipe_has_classes(t->loss_kind)  ? MW_SCORE_CLASSES
+           : recipe_has_labels(t->loss_kind) ? MW_SCORE_LABELS
+                                             : MW_SCORE_VALUES;
 }
 
 /* Numbers that the network gives of an example, or of a place of it. */

@@ -47,7 +47,8 @@ static bool take_moments(training *t)
 
 bool training_fit_target(training *t)
 {
-    const bool has_values = t->loss_kind == RECIPE_MSE || t->loss_kind == RECIPE_L1 || t->loss_kind == RECIPE_HUBER;
+    const bool has_values = t->loss_kind == RECIPE_MSE || t->loss_kind == RECIPE_L1 || t->loss_kind == RECIPE_HUBER ||
+                            t->loss_kind == RECIPE_QUANTILE;
     if (!has_values || t->data.encoder != NULL || t->model_path != NULL || t->data.y->shape.rank > 1 ||
         mw_shape_count(t->data.y->shape) > COLUMNS_MAX)
         return true;
