@@ -1,5 +1,6 @@
 #!/bin/sh
-# Pictures of a report in a browser without a window: light, dark, and on paper; fails if one is empty.
+# Pictures of a report in a browser without a window: light, dark, on paper, and at three widths; fails if one is empty, or
+# if texts overlap.
 # usage: tools/page.sh PAGE OUT_FOLDER; needs chromium (Debian) and python3
 set -eu
 page=$(realpath "$1")
@@ -12,3 +13,4 @@ browse --window-size=1060,1400 --screenshot="$out/light.png"
 browse --window-size=1060,1400 --blink-settings=preferredColorScheme=0 --screenshot="$out/dark.png"
 browse --no-pdf-header-footer --print-to-pdf="$out/page.pdf"
 "$(dirname "$0")/page.py" "$page" "$out"
+"$(dirname "$0")/page_texts.py" "$page" "$out"

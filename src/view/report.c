@@ -66,6 +66,7 @@ static void put_style(mw__text *out)
              "border:1px solid var(--rule);border-radius:8px;padding:12px;white-space:pre-wrap;"
              "overflow-wrap:anywhere}.tall{max-height:900px;overflow:auto;border:1px solid var(--rule);"
              "border-radius:8px}\n"
+             "@media screen and (max-width:640px){body{padding:16px}table{display:block;overflow-x:auto}}\n"
              "@media print{:root,html svg.mw-graph,html svg.mw-plot{");
     mw__text_puts(out, mw__palette_light);
     mw__text_puts(
