@@ -53,6 +53,45 @@ MW_API mw_dataset *mw_dataset_concatenate(const mw_dataset *const *sources, size
 MW_API mw_dataset *mw_dataset_sample(const mw_dataset *source, const double *weights, int64_t count, uint64_t seed,
                                      mw_error *err);
 
+/** How mw_dataset_divide keeps a share apart. Fill with mw_divide_defaults. */
+typedef struct mw_divide_options {
+    size_t struct_size;
+    double share;          /* s of the examples, between 0 and 1 */
+    const char *label;     /* a column with one integer an example: s of each class; NULL */
+    const int64_t *groups; /* [examples] of the same group are in the same part; NULL. Not with a label */
+    uint64_t seed;
+} mw_divide_options;
+/** Returns the options that keep a share apart at random. */
+MW_API mw_divide_options mw_divide_defaults(double share);
+
+/** Two parts of `source`, out_parts[0] without the share and out_parts[1] the share, each in the order of the source:
+ *  round(s n) of n examples. With a label the rounded share is met after each class in the order of their numbers, so
+ *  that of m examples of a class less than one more or fewer than s m are apart. With groups whole ones are taken in a
+ *  random order until s n is reached; the last is never taken. Example or group i is ordered by the first two words of
+ *  Philox 4x32-10 for counter {i, 2^64 - 2} and key `seed`.
+ *  time    with a label every example is made once
+ *  errors  MW_ERROR_ARGUMENT for a share that is not between 0 and 1 or leaves a part empty, a column that is not
+ *          there, a label beside groups; MW_ERROR_DTYPE for a label of another type or shape; those of making an
+ *          example. The parts are NULL then */
+MW_API mw_status mw_dataset_divide(const mw_dataset *source, const mw_divide_options *options, mw_dataset **out_parts,
+                                   mw_error *err);
+
+/** What a set gives to those that are made of several side by side. */
+typedef struct mw_zip_part {
+    const mw_dataset *source;
+    const char *const *columns; /* [count] of the source; NULL, with a count of 0: all of them */
+    const char *const *names;   /* [count] what they are called from here on; NULL, or NULL in it: as they are */
+    size_t count;
+} mw_zip_part;
+
+/** Example i of all parts side by side: the columns of part 0, then those of part 1, and so on, each example in the
+ *  same epoch. For pairs, as of picture and mask: two sets in the same order, changed alike, as two mw_dataset_augment
+ *  with equal options and seeds draw the same numbers. For two views of one example: one source, augmented with two
+ *  seeds.
+ *  errors  MW_ERROR_ARGUMENT for parts of different numbers of examples, a column that is not there, or two of one name
+ */
+MW_API mw_dataset *mw_dataset_zip(const mw_zip_part *parts, size_t part_count, mw_error *err);
+
 /** One example on its way through a map. */
 typedef struct mw_map_example {
     int64_t epoch;         /* of the loader, from 0; an evaluation is always in epoch 0 */

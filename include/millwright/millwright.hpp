@@ -327,6 +327,12 @@ public:
      *  so, and others in each epoch: example k with probability weights[k] / (sum of all), as PyTorch's
      *  WeightedRandomSampler has it. */
     dataset sample(const double *weights, int64_t count, uint64_t seed) const;
+    /** Two parts of `source`, out_parts[0] without the share and out_parts[1] the share, each in the order of the
+     *  source: round(s n) of n examples. */
+    void divide(const mw_divide_options *options, mw_dataset **out_parts) const;
+    /** Example i of all parts side by side: the columns of part 0, then those of part 1, and so on, each example
+     *  in the same epoch. */
+    static dataset zip(const mw_zip_part *parts, size_t part_count);
     /** The examples of `source`, each changed by a function whenever it is served. */
     dataset map(const mw_column *columns, size_t column_count, mw_map_function *function, void *user,
                 uint64_t seed) const;
@@ -956,6 +962,8 @@ inline mw_transport transport_defaults(zstring name, int rank, int size)
 inline mw_compare_options compare_defaults() { return mw_compare_defaults(); }
 /** Returns the default options. */
 inline mw_compile_options compile_defaults() { return mw_compile_defaults(); }
+/** Returns the options that keep a share apart at random. */
+inline mw_divide_options divide_defaults(double share) { return mw_divide_defaults(share); }
 /** Number `index` that this example draws, uniform in [0, 1) with 24 bits: word `index` of Philox 4x32-10 with
  *  the example's seed as its key. */
 inline float map_example_uniform(const mw_map_example *example, uint64_t index)
@@ -2336,6 +2344,19 @@ inline dataset dataset::sample(const double *weights, int64_t count, uint64_t se
 {
     detail::call err;
     dataset made(mw_dataset_sample(handle::get(), weights, count, seed, &err.it));
+    err.check();
+    return made;
+}
+inline void dataset::divide(const mw_divide_options *options, mw_dataset **out_parts) const
+{
+    detail::call err;
+    mw_dataset_divide(handle::get(), options, out_parts, &err.it);
+    err.check();
+}
+inline dataset dataset::zip(const mw_zip_part *parts, size_t part_count)
+{
+    detail::call err;
+    dataset made(mw_dataset_zip(parts, part_count, &err.it));
     err.check();
     return made;
 }

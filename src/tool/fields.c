@@ -72,7 +72,8 @@ static const field_row rows[] = {
     {"data.fields", FIELD_OBJECT, .when = FITTED},
     {"data.target_scale", FIELD_CHOICE, .choices = "standard, logarithm, none",
      .when = "with a target of values and without \"model\""},
-    {"data.split", FIELD_CHOICE, .choices = "random, stratified, group, time, last", .when = FITTED},
+    {"data.split", FIELD_CHOICE, .choices = "random, stratified, group, time, last",
+     .when = "with a share for validation"},
     {"data.split_field", FIELD_TEXT, .when = "with \"split\": \"group\", \"time\" or \"last\""},
     {"data.split_seed", FIELD_INTEGER, 0, RECIPE_SEED_MAX,
      .when = FITTED ", with \"split\": \"random\", "

@@ -32,6 +32,12 @@ void make_normalize(world *w, void *out)
     *(mw_normalize_options *)out = mw_normalize_defaults("image", &one_mean, &one_deviation, 1);
 }
 
+void make_divide(world *w, void *out)
+{
+    (void)w;
+    *(mw_divide_options *)out = mw_divide_defaults(0.5);
+}
+
 void make_sounds(world *w, void *out)
 {
     (void)w;
@@ -125,6 +131,15 @@ bool use_log_mel(world *w, const void *options)
 }
 
 bool use_sound_change(world *w, const void *options) { return use_on_images(w, options, make_changed_sounds); }
+static mw_dataset *make_divided(const mw_dataset *source, const void *options, mw_error *err)
+{
+    mw_dataset *parts[2];
+    mw_dataset_divide(source, options, parts, err);
+    mw_dataset_destroy(parts[1]);
+    return parts[0];
+}
+
+bool use_divide(world *w, const void *options) { return use_on_images(w, options, make_divided); }
 bool use_augment(world *w, const void *options) { return use_on_images(w, options, make_augmented); }
 bool use_mix(world *w, const void *options) { return use_on_images(w, options, make_mixed); }
 bool use_normalize(world *w, const void *options) { return use_on_images(w, options, make_normalized); }

@@ -58,6 +58,8 @@ void make_sound_change(world *w, void *out);
 bool use_sound_change(world *w, const void *options);
 void make_log_mel(world *w, void *out);
 bool use_log_mel(world *w, const void *options);
+void make_divide(world *w, void *out);
+bool use_divide(world *w, const void *options);
 void make_normalize(world *w, void *out);
 bool use_normalize(world *w, const void *options);
 

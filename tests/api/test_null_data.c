@@ -20,6 +20,11 @@ static void test_data_refuses_null(void)
     REFUSED(mw_dataset_split(NULL, NULL, 1, 0, &part, &err));
     REFUSED(mw_dataset_split(NULL, NULL, 1, 0, NULL, &err));
     REFUSED(mw_dataset_concatenate(NULL, 1, &err));
+    REFUSED(mw_dataset_zip(NULL, 1, &err));
+    mw_dataset *halves[2];
+    REFUSED(mw_dataset_divide(NULL, NULL, NULL, &err));
+    REFUSED(mw_dataset_divide(NULL, NULL, halves, &err));
+    CHECK(mw_divide_defaults(0.5).label == NULL);
     REFUSED(mw_dataset_map(NULL, NULL, 0, NULL, NULL, 0, &err));
     REFUSED(mw_dataset_prefetch(NULL, 1, &err));
     REFUSED(mw_dataset_bucket(NULL, NULL, NULL, 0, &err));

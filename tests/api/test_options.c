@@ -467,6 +467,7 @@ static const struct_row structs[] = {
     ROW(mw_app_options, app),
     ROW(mw_mix_options, mix),
     ROW(mw_normalize_options, normalize),
+    ROW(mw_divide_options, divide),
     ROW(mw_image_options, images),
     ROW(mw_sound_options, sounds),
     ROW(mw_sound_change_options, sound_change),

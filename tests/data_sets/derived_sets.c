@@ -107,6 +107,17 @@ static mw_dataset *windows_of(const mw_dataset *source, mw_error *err)
     return out;
 }
 
+/* x and y as they are, and x changed. */
+static mw_dataset *views_of(const mw_dataset *source, mw_error *err)
+{
+    static const char *const x[] = {"x"}, *const view[] = {"view"};
+    mw_dataset *once = augmented(source, err);
+    const mw_zip_part parts[] = {{.source = source}, {.source = once, .columns = x, .names = view, .count = 1}};
+    mw_dataset *out = once != NULL ? mw_dataset_zip(parts, 2, err) : NULL;
+    mw_dataset_destroy(once);
+    return out;
+}
+
 static mw_dataset *mixed(const mw_dataset *source, mw_error *err)
 {
     mw_mix_options options = mw_mix_defaults("x", "y", DERIVED_EXAMPLES);
@@ -153,9 +164,9 @@ static mw_dataset *everything(const mw_dataset *base, mw_error *err)
 
 const char *derived_name(int kind)
 {
-    static const char *const names[DERIVED_KINDS] = {"memory",        "function", "subset",    "split",
-                                                     "concatenation", "map",      "augmented", "mixed",
-                                                     "normalized",    "windows",  "drawn",     "everything"};
+    static const char *const names[DERIVED_KINDS] = {"memory", "function",  "subset",    "split",      "concatenation",
+                                                     "map",    "augmented", "mixed",     "normalized", "windows",
+                                                     "drawn",  "zipped",    "everything"};
     return names[kind];
 }
 
@@ -197,6 +208,9 @@ mw_dataset *derived_make(int kind, const mw_allocator *allocator, mw_error *err)
         break;
     case 10:
         out = drawn(base, err);
+        break;
+    case 11:
+        out = views_of(base, err);
         break;
     default:
         out = everything(base, err);

@@ -10,8 +10,8 @@ enum { DERIVED_EXAMPLES = 13, DERIVED_H = 4, DERIVED_W = 5 };
 mw_dataset *derived_base(const mw_allocator *allocator, mw_error *err);
 
 /* The kinds: in memory, of a function, subset, part of a split, concatenation, map, augmented, mixed, normalized,
- * windows, drawn by weights, all of them together. */
-enum { DERIVED_KINDS = 12 };
+ * windows, drawn by weights, two views side by side, all of them together. */
+enum { DERIVED_KINDS = 13 };
 const char *derived_name(int kind);
 mw_dataset *derived_make(int kind, const mw_allocator *allocator, mw_error *err);
 

@@ -297,11 +297,13 @@ static void test_pictures_are_the_same_when_a_run_goes_on(void)
 {
     enum { ROOM = 40 };
     static const char pictures[] = MW_TESTS_DIR "/data/pictures";
-    folder_put("on.json",
-               "{\"network\": [{\"conv\": 2}, \"relu\", {\"dense\": \"classes\"}], \"batch\": 4,"
-               " \"schedule\": {\"name\": \"constant\"}, \"data\": {\"size\": 8, \"memory\": 0, \"augment\": {"
-               " \"scale\": [0.5, 1], \"flip\": 0.5, \"rotate\": 20, \"erase\": {\"probability\": 0.5}, \"seed\": 3,"
-               " \"color\": {\"brightness\": 0.4, \"hue\": 0.1}, \"mixup\": 0.3, \"cutmix\": 1}}}");
+    folder_put(
+        "on.json",
+        "{\"network\": [{\"conv\": 2}, \"relu\", {\"dense\": \"classes\"}], \"batch\": 4,"
+        " \"schedule\": {\"name\": \"constant\"}, \"data\": {\"size\": 8, \"memory\": 0, \"split\": \"stratified\","
+        " \"augment\": {\"scale\": [0.5, 1], \"flip\": 0.5, \"rotate\": 20, \"erase\": {\"probability\": 0.5}, "
+        "\"seed\": 3,"
+        " \"color\": {\"brightness\": 0.4, \"hue\": 0.1}, \"mixup\": 0.3, \"cutmix\": 1}}}");
     shell_result r = MW("train", "on.json", "--data", pictures, "--epochs", "4", "--run", "whole", "-q");
     const bool is_left_out = strstr(r.errs, "built without") != NULL;
     shell_free(&r);

@@ -107,6 +107,40 @@ static void test_sounds_of_a_table_have_several_labels(void)
     CHECK_MW(0, "4 examples", NULL, "train", "--data", "few", "table.json");
 }
 
+/* Each class has its share, or whole groups of a table are kept out. */
+static void test_files_are_split_by_class_and_by_group(void)
+{
+    NEEDS_LIBRARY;
+    static const struct {
+        const char *data, *out, *said;
+        int code;
+    } rows[] = {
+        {"\"split\": \"stratified\", \"validation\": 0.25", "9 examples, 3 for validation", NULL, 0},
+        {"\"split\": \"stratified\", \"validation\": 0.25, \"split_seed\": 4", "9 examples, 3 for validation", NULL, 0},
+        {"\"split\": \"group\", \"split_field\": \"who\", \"table\": \"groups.csv\", \"validation\": 0.3",
+         "4 examples, 2 for validation", NULL, 0},
+        {"\"split\": \"group\", \"validation\": 0.3", NULL,
+         "wants a \"table\" that lists files, and its \"split_field\"", 2},
+        {"\"split\": \"time\"", NULL, "\"time\" and \"last\" are of tables", 2},
+        {"\"split\": \"stratified\", \"validation\": 0", NULL, "\"split\" has no effect here", 2},
+        {"\"split\": \"group\", \"split_field\": \"who\", \"table\": \"lost.csv\", \"broken\": \"skip\"", NULL,
+         "1 files of \"lost.csv\" were left out", 2},
+    };
+    static const char good[] = "name,label,who\nlow/000.wav,l,a\nlow/001.wav,l,a\nhigh/000.wav,h,b\n"
+                               "high/001.wav,h,b\nlow/002.wav,l,c\nhigh/002.wav,h,c\n";
+    char text[400];
+    folder_put("groups.csv", good);
+    snprintf(text, sizeof text, "%shigh/gone.wav,h,c\n", good);
+    folder_put("lost.csv", text);
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        snprintf(text, sizeof text,
+                 "{\"network\": [\"log_mel\", \"flatten\", {\"dense\": \"classes\"}], \"epochs\": 1, \"data\": {%s}}",
+                 rows[i].data);
+        folder_put("split.json", text);
+        CHECK_MW(rows[i].code, rows[i].out, rows[i].said, "train", "--data", "few", "split.json");
+    }
+}
+
 /* A broken one is named; it is refused, left out, or met late. */
 static void test_broken_sounds_of_a_recipe(void)
 {
@@ -175,6 +209,7 @@ int main(void)
     RUN(test_a_model_says_how_its_sounds_are_read);
     RUN(test_changed_sounds_are_the_same_when_they_are_read_again);
     RUN(test_sounds_of_a_table_have_several_labels);
+    RUN(test_files_are_split_by_class_and_by_group);
     RUN(test_broken_sounds_of_a_recipe);
     RUN(test_settings_that_do_not_fit_sounds_are_refused);
     folder_leave(folder);

@@ -455,6 +455,8 @@ mw_feed = _struct("mw_feed")
 mw_batch = _struct("mw_batch")
 mw_loader_options = _struct("mw_loader_options")
 mw_loader_position = _struct("mw_loader_position")
+mw_divide_options = _struct("mw_divide_options")
+mw_zip_part = _struct("mw_zip_part")
 mw_map_example = _struct("mw_map_example")
 mw_color_jitter = _struct("mw_color_jitter")
 mw_random_erase = _struct("mw_random_erase")
@@ -691,6 +693,14 @@ mw_loader_options._fields_ = [
     ("allocator", POINTER(mw_allocator)),
 ]
 mw_loader_position._fields_ = [("epoch", c_int64), ("batch", c_int64)]
+mw_divide_options._fields_ = [
+    ("struct_size", c_size_t), ("share", c_double), ("label", c_char_p), ("groups", POINTER(c_int64)),
+    ("seed", c_uint64),
+]
+mw_zip_part._fields_ = [
+    ("source", POINTER(mw_dataset)), ("columns", POINTER(c_char_p)), ("names", POINTER(c_char_p)),
+    ("count", c_size_t),
+]
 mw_map_example._fields_ = [
     ("epoch", c_int64), ("example", c_int64), ("seed", c_uint64), ("in", POINTER(c_void_p)),
     ("out", POINTER(c_void_p)),
@@ -1294,6 +1304,14 @@ FUNCTIONS = {
     "mw_dataset_sample": (POINTER(mw_dataset), [
         ("source", POINTER(mw_dataset)), ("weights", POINTER(c_double)), ("count", c_int64), ("seed", c_uint64),
         ("err", POINTER(mw_error)),
+    ]),
+    "mw_divide_defaults": (mw_divide_options, [("share", c_double)]),
+    "mw_dataset_divide": (c_int, [
+        ("source", POINTER(mw_dataset)), ("options", POINTER(mw_divide_options)),
+        ("out_parts", POINTER(POINTER(mw_dataset))), ("err", POINTER(mw_error)),
+    ]),
+    "mw_dataset_zip": (POINTER(mw_dataset), [
+        ("parts", POINTER(mw_zip_part)), ("part_count", c_size_t), ("err", POINTER(mw_error)),
     ]),
     "mw_dataset_map": (POINTER(mw_dataset), [
         ("source", POINTER(mw_dataset)), ("columns", POINTER(mw_column)), ("column_count", c_size_t),
@@ -2341,14 +2359,14 @@ FUNCTIONS = {
 BESIDE = {
     "data": {
         "mw_app_defaults", "mw_graph_for_app", "mw_app_image_feature", "mw_dataset_subset", "mw_dataset_shard",
-        "mw_dataset_concatenate", "mw_dataset_sample", "mw_dataset_map", "mw_map_example_uniform",
-        "mw_augment_defaults", "mw_dataset_augment", "mw_mix_defaults", "mw_dataset_mix", "mw_normalize_defaults",
-        "mw_dataset_normalize", "mw_window_defaults", "mw_dataset_window", "mw_dataset_open_idx",
-        "mw_table_defaults", "mw_dataset_open_csv", "mw_dataset_open_jsonl", "mw_dataset_open_tensors",
-        "mw_image_defaults", "mw_dataset_open_images", "mw_dataset_open_image_files", "mw_sound_defaults",
-        "mw_dataset_open_sounds", "mw_dataset_open_sound_files", "mw_sound_change_defaults",
-        "mw_dataset_change_sounds", "mw_log_mel_defaults", "mw_log_mel", "mw_table_encoder_fit",
-        "mw_table_encoder_open", "mw_table_encoder_open_inputs", "mw_table_encoder_width",
+        "mw_dataset_concatenate", "mw_dataset_sample", "mw_divide_defaults", "mw_dataset_divide", "mw_dataset_zip",
+        "mw_dataset_map", "mw_map_example_uniform", "mw_augment_defaults", "mw_dataset_augment", "mw_mix_defaults",
+        "mw_dataset_mix", "mw_normalize_defaults", "mw_dataset_normalize", "mw_window_defaults",
+        "mw_dataset_window", "mw_dataset_open_idx", "mw_table_defaults", "mw_dataset_open_csv",
+        "mw_dataset_open_jsonl", "mw_dataset_open_tensors", "mw_image_defaults", "mw_dataset_open_images",
+        "mw_dataset_open_image_files", "mw_sound_defaults", "mw_dataset_open_sounds", "mw_dataset_open_sound_files",
+        "mw_sound_change_defaults", "mw_dataset_change_sounds", "mw_log_mel_defaults", "mw_log_mel",
+        "mw_table_encoder_fit", "mw_table_encoder_open", "mw_table_encoder_open_inputs", "mw_table_encoder_width",
         "mw_table_encoder_field_at", "mw_table_encoder_target", "mw_table_encoder_target_at",
         "mw_table_encoder_window", "mw_table_encoder_layer", "mw_table_encoder_unscale", "mw_table_encoder_print",
         "mw_table_encoder_write", "mw_table_encoder_retarget", "mw_table_encoder_read", "mw_table_encoder_destroy",

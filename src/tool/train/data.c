@@ -15,7 +15,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-enum { CLASSES_MAX = 65536 /* as many as a table may name */, SPLIT_SEED = 1 };
+enum { CLASSES_MAX = 65536 /* as many as a table may name */ };
 
 bool data_fail(mw_error *err, const char *format, ...)
 {
@@ -321,25 +321,6 @@ static bool set_precision(opening *o, mw_dataset **all)
 
 /* ---- parts ---- */
 
-/* A share of the training set goes to validation, unless there is a set of its own. */
-bool data_split_validation(opening *o, mw_dataset *all)
-{
-    data_parts *d = o->out;
-    const double said = field_number(o->c, o->settings, "data.validation", d->test != NULL ? 0 : 0.1);
-    const double share = o->request->whole ? 0 : said;
-    if (o->request->folds > 0)
-        return data_split_folds(o, all);
-    const int64_t examples = mw_dataset_examples(all), some = (int64_t)((double)examples * share);
-    mw_dataset *parts[2] = {NULL, NULL};
-    o->counts[0] = -1;
-    o->counts[1] = some;
-    o->part_count = some == 0 ? 1 : 2;
-    mw_dataset_split(all, o->counts, o->part_count, SPLIT_SEED, parts, o->err);
-    d->plain = parts[0];
-    d->validation = parts[1];
-    return d->plain != NULL;
-}
-
 /* Names of one and numbers of the other cannot be told to be the same classes. */
 static bool check_test(opening *o, const char *given, const mw_dataset *training)
 {
@@ -393,7 +374,8 @@ bool data_prepare_files(opening *o, const mw_dataset *all)
                                 .count = o->part_count,
                                 .learned = o->learned,
                                 .learned_count = o->learned_count,
-                                .seed = SPLIT_SEED};
+                                .seed = DATA_SPLIT_SEED,
+                                .divide = o->divide.share > 0 ? &o->divide : NULL};
     o->out->training = pictures_prepare(&o->pictures, &part);
     o->out->threads = o->pictures.threads;
     o->out->picture = o->pictures.is_folder ? o->pictures.options : mw_image_defaults();
@@ -559,6 +541,7 @@ bool data_open(data_parts *data, config *c, const config_node *settings, const d
     }
     free(o.inputs);
     free(o.learned);
+    free(o.groups);
     return good && err->status == MW_OK;
 }
 

@@ -6,6 +6,8 @@
 #include "tool/train/pictures.h"
 #include "tool/train/sounds.h"
 
+enum { DATA_SPLIT_SEED = 1 };
+
 typedef struct opening {
     data_parts *out;
     config *c;
@@ -25,6 +27,8 @@ typedef struct opening {
     size_t part_count;
     int64_t *learned; /* [learned_count] examples of a fold's training part, owned; NULL = there are no folds */
     int64_t learned_count;
+    mw_divide_options divide; /* ..or divided; share 0 = it was not */
+    int64_t *groups;          /* of `divide`, owned */
 } opening;
 
 /* ---- data.c ---- */
@@ -35,8 +39,6 @@ int64_t data_label_at(const mw_feed *feed, size_t index);
 bool data_fail(mw_error *err, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* The names of the fields of a table. */
 bool data_read_fields(opening *o);
-/* A share of the training set goes to validation, unless there is a set of its own. */
-bool data_split_validation(opening *o, mw_dataset *all);
 /* Pictures and sounds changed at random; batches made ahead. all: what was dealt out; NULL for what is no
  * folder of pictures. */
 bool data_prepare_files(opening *o, const mw_dataset *all);
@@ -50,6 +52,11 @@ mw_dataset *data_open_tensors(opening *o, const char *path);
 
 /* One fold is kept out for validation, with as much of each class as the others. */
 bool data_split_folds(opening *o, const mw_dataset *all);
+
+/* ---- data_split.c ---- */
+
+/* A share of the training set goes to validation, unless there is a set of its own: at random, or as "split" says. */
+bool data_split_validation(opening *o, mw_dataset *all);
 
 /* ---- data_encoded.c ---- */
 

@@ -171,6 +171,8 @@ static mw_dataset *open_random(const pictures *p, const pictures_part *part, mw_
     mw_dataset *cut = open_folder(p, options, part->path, part->all);
     if (cut != NULL && part->learned != NULL)
         parts[0] = mw_dataset_subset(cut, part->learned, part->learned_count, p->err);
+    else if (cut != NULL && part->divide != NULL)
+        mw_dataset_divide(cut, part->divide, parts, p->err);
     else if (cut != NULL)
         mw_dataset_split(cut, part->counts, part->count, part->seed, parts, p->err);
     mw_dataset_destroy(cut);

@@ -50,6 +50,7 @@ typedef struct pictures_part {
     uint64_t seed;
     const int64_t *learned; /* [learned_count] the examples of `plain`, where it is no such part; else NULL */
     int64_t learned_count;
+    const mw_divide_options *divide; /* NULL = by counts */
 } pictures_part;
 mw_dataset *pictures_prepare(pictures *p, const pictures_part *part);
 
