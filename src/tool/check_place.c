@@ -22,3 +22,10 @@ void tool_check_place(const char *path, mw_error *err)
     else
         snprintf(err->message, sizeof err->message, "the folder \"%.200s\": %s", folder, strerror(errno));
 }
+
+bool tool_is_same_file(const char *path, const char *other)
+{
+    struct stat here, there;
+    return stat(path, &here) == 0 && stat(other, &there) == 0 && here.st_dev == there.st_dev &&
+           here.st_ino == there.st_ino;
+}

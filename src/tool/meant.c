@@ -86,8 +86,9 @@ void meant_add_file(mw_error *err, const char *path)
 {
     char hint[MEANT_BYTES], shown[sizeof err->message];
     const size_t used = strlen(err->message);
-    mw__printable(shown, sizeof shown, path);
-    if (err->status == MW_OK || strstr(err->message, shown) == NULL || strstr(err->message, "did you mean") != NULL)
+    const size_t size = mw__printable_printf(shown, sizeof shown, "\"%s\"", path); /* a word may be any text */
+    if (size >= sizeof shown - 1 || err->status == MW_OK || strstr(err->message, shown) == NULL ||
+        strstr(err->message, "did you mean") != NULL)
         return;
     mw__printable_printf(err->message + used, sizeof err->message - used, "%s", meant_file(hint, path));
 }

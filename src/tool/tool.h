@@ -52,6 +52,8 @@ const tool_command *tool_find(const char *name);
 
 /* Sets err if no file can be made there. Whoever works long for a file asks this first. */
 void tool_check_place(const char *path, mw_error *err);
+/* Whether both are there, and are one file by whatever names. */
+bool tool_is_same_file(const char *path, const char *other);
 
 /* ---- out.c ---- */
 

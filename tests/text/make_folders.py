@@ -29,7 +29,7 @@ def main():
         if family == "qwen3":
             config["head_dim"] = 16
         weights = forms.Weights()
-        (forms.gpt2 if family == "gpt2" else forms.llama)(config, weights, torch.zeros(2, forms.TOKENS).long())
+        (forms.gpt2 if family == "gpt2" else forms.llama)(config, weights, torch.zeros(2, forms.TOKENS).long(), forms.WHOLE)
         forms.write_safetensors(os.path.join(folder, "model.safetensors"), weights)
         with open(os.path.join(folder, "config.json"), "w", encoding="utf-8") as f:
             json.dump(config, f)

@@ -213,6 +213,10 @@ static void test_seeds_stops_and_listeners(void)
     CHECK_INT(few.calls, 2);
     CHECK_STR(few.text, told);
     CHECK_OK(err);
+    o.stop_count = 1;
+    o.stops = (const char *const[]){""};
+    CHECK(mw_text_model_generate(model, "abc", &o, &err) == NULL);
+    CHECK_ERROR(err, MW_ERROR_ARGUMENT, "stop 0 is empty");
     char *const texts[] = {first, again, other, cut, told};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
         mw_string_free(texts[i]);

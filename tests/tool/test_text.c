@@ -114,6 +114,10 @@ static void test_what_is_refused(void)
     CHECK_MW(1, NULL, "cannot open \"none.txt\"", TUNE("none.txt", "-o", "x"));
     CHECK_MW(1, NULL, "cannot open \"none.txt\"", "tokens", "base", "--out", "y.bin", "none.txt");
     CHECK_MW(2, NULL, "which files", "tokens", "base", "--out", "y.bin");
+    CHECK_MW(1, NULL, "is one of the texts", "tokens", "base", "--out", "./notes.txt", "notes.txt");
+    CHECK_MW(2, NULL, "is one of the texts", "tokens", "--train", "300", "--out", "./notes.txt", "notes.txt");
+    CHECK(file_has("notes.txt", "a"));
+    CHECK_MW(1, NULL, "stop 0 is empty", "generate", "base", "--prompt", "abc", "--stop", "");
     folder_put("far.bin", "a_b_c_d_e_f_g_h_");
     CHECK_MW(1, NULL, "has the number 24421, and the network has 40 words",
              TUNE("far.bin", "--tokens", "2", "--no-samples", "-o", "x"));

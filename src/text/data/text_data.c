@@ -346,10 +346,22 @@ mw_text_data_info mw_text_data_get_info(mw_text_data *data)
 
 /* ---- texts as a file of tokens ---- */
 
+/* A text is not lost to its own tokens. */
+static mw_status check_other_file(const char *path, const char *out, mw_error *err)
+{
+    struct stat here, there;
+    if (stat(path, &here) == 0 && stat(out, &there) == 0 && here.st_dev == there.st_dev && here.st_ino == there.st_ino)
+        return mw__fail(err, MW_ERROR_ARGUMENT,
+                        "\"%.200s\", where the tokens are to be written, is one of the texts; name another file", out);
+    return MW_OK;
+}
+
 static mw_status write_all(const mw__corpus_encoder *e, const char *const *paths, size_t count, const char *out,
                            mw_text_data_info *info, mw_error *err)
 {
     mw__corpus_writer writer;
+    for (size_t i = 0; i < count; i++)
+        MW_TRY(check_other_file(paths[i], out, err));
     mw_status status = mw__corpus_begin(&writer, out, mw__corpus_width(e->words), err);
     for (size_t i = 0; i < count && status == MW_OK; i++)
         status = mw__corpus_encode(e, paths[i], &writer, err);

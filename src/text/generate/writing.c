@@ -26,6 +26,10 @@ static mw_status check_generate(const mw_generate_options *o, const char *prompt
         return mw__fail(err, MW_ERROR_ARGUMENT, "generate: no %s", prompt == NULL ? "prompt" : "stops");
     if (o->struct_size != sizeof *o)
         return mw__fail(err, MW_ERROR_ARGUMENT, "generate: options are made with mw_generate_defaults");
+    for (size_t i = 0; i < o->stop_count; i++)
+        if (o->stops[i] == NULL || o->stops[i][0] == '\0')
+            return mw__fail(err, MW_ERROR_ARGUMENT, "generate: stop %zu is %s, which ends nothing; leave it out", i,
+                            o->stops[i] == NULL ? "NULL" : "empty");
     if (o->tokens < 0 || o->top_k < 0 || !(o->temperature >= 0.0F && o->temperature <= 100.0F) ||
         !(o->top_p > 0.0F && o->top_p <= 1.0F) || !(o->min_p >= 0.0F && o->min_p <= 1.0F) ||
         !(o->repetition > 0.0F && o->repetition <= 100.0F))

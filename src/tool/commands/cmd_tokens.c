@@ -203,10 +203,17 @@ static int learn(const tool_call *call)
     if (TOOL_REFUSE("TEXTs are files to learn from", "file", "decode", "numbers", "no-special", "special-as-text",
                     "chat"))
         return TOOL_USAGE;
+    for (int i = 0; i < call->count; i++)
+        if (tool_is_same_file(call->arguments[i], o.out)) {
+            tool_complain("--out \"%s\" is one of the texts; name another file", o.out);
+            return TOOL_USAGE;
+        }
     mw__text all;
     mw__text_init(&all, mw__allocator_default());
     const mw_tokenizer_train_options options = asked_training();
-    if (read_files(call, &all) == MW_OK)
+    if (read_files(call, &all) == MW_OK && all.size == 0)
+        mw__fail(call->err, MW_ERROR_ARGUMENT, "\"%s\": the texts are empty", call->arguments[0]);
+    if (call->err->status == MW_OK)
         mw_tokenizer_train(all.data, all.size, &options, o.out, call->err);
     mw__text_deinit(&all);
     mw_tokenizer *t = call->err->status == MW_OK ? mw_tokenizer_open(o.out, call->err) : NULL;
