@@ -126,6 +126,8 @@ static void test_a_package_predicts_what_its_model_does(void)
     CHECK_OK(err);
     for (int i = 0; i < 20; i++)
         CHECK_NEAR((double)p[i], (double)q[i], 1e-4);
+    CHECK_MW(1, NULL, "is a package for apps: its input \"image\" is an image of bytes", "finetune", "P.mlpackage",
+             "--data", PICTURES, "-o", "tuned", "-q");
     mw_tensors_destroy(package);
     mw_tensors_destroy(model);
 }

@@ -219,10 +219,27 @@ static bool add_head(training *t)
 
 /* ---- the whole ---- */
 
+/* A package for apps takes bytes; what it was made of takes numbers. */
+static bool check_features(training *t)
+{
+    const mw_description *d = mw_model_get_info(t->model).description;
+    const mw_function_description *f = d != NULL && d->function_count > 0 ? &d->functions[d->standard] : NULL;
+    for (size_t i = 0; f != NULL && i < f->input_count; i++)
+        if (f->inputs[i].kind == MW_FEATURE_IMAGE)
+            return training_fail(t, MW_ERROR_UNSUPPORTED,
+                                 "%.200s is a package for apps: its input \"%.60s\" is an image of bytes, and pictures "
+                                 "are learned as numbers; take the run or file that it was made of, or a package with "
+                                 "--arrays",
+                                 t->model_path, f->inputs[i].name);
+    return true;
+}
+
 bool training_take_model(training *t)
 {
     mw_input_shape shapes[DATA_COLUMNS_MAX];
     size_t count = 0;
+    if (!check_features(t))
+        return false;
     for (; mw_graph_input_at(t->source, count) != NULL && count < DATA_COLUMNS_MAX; count++)
         if (!shape_for_batch(t, count, &shapes[count]))
             return false;
