@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-enum { WIDTH = 960, MARGIN = 16, GAP = 18, AXES = 190, TITLE_HEIGHT = 40 };
+enum { WIDTH = 960, MARGIN = 16, GAP = 18, AXES = 202, TITLE_HEIGHT = 40 };
 
 mw_plot_options mw_plot_defaults(void)
 {

@@ -8,7 +8,11 @@
 
 #include <millwright/plot.h>
 
-enum { MW__RUNS_MAX = 8, MW__LINES_MAX = 12, MW__CHARTS_MAX = 128 };
+enum {
+    MW__RUNS_MAX = 8,
+    MW__LINES_MAX = 8 /* of all runs together: more have no legend that is read */,
+    MW__CHARTS_MAX = 128
+};
 
 typedef struct mw__line {
     const mw__curve *curve;
@@ -27,6 +31,7 @@ typedef struct mw__plot {
     const mw__curves *runs[MW__RUNS_MAX];
     const char *names[MW__RUNS_MAX];
     size_t run_count;
+    bool keeps_constants; /* curves that never change are drawn, too */
     mw_plot_options options;
     mw__chart *charts;
     size_t chart_count, chart_room;

@@ -9,7 +9,7 @@
 enum {
     LEFT = 58,
     RIGHT = 14,
-    BOTTOM = 24,
+    BOTTOM = 36,
     TITLE = 24,
     ROW = 16,
     LEGEND = 32,
@@ -25,11 +25,54 @@ static bool has_legend(const mw__chart *chart)
     return chart->line_count > 1 || strcmp(chart->lines[0].label, chart->title) != 0;
 }
 
-/* "validation/loss", or with several runs "validation/loss, run 2". */
+/* Names for people: "Gradient norm" of "gradient_norm"; others as they are, with blanks. */
+static void put_name(const char *name, size_t length, bool begins, mw__text *out)
+{
+    for (size_t i = 0; i < length; i++) {
+        const bool raises = begins && i == 0 && name[i] >= 'a' && name[i] <= 'z';
+        mw__text_printf(out, "%c", raises ? name[i] - 'a' + 'A' : name[i] == '_' ? ' ' : name[i]);
+    }
+}
+
+/* What the metrics files call by a short name, with its unit. */
+static const char *name_of(const char *title)
+{
+    static const struct {
+        const char *title, *name;
+    } rows[] = {{"rss_bytes", "Memory of the process (bytes)"},
+                {"bytes", "Memory (bytes)"},
+                {"seconds_per_step", "Time of a step (s)"},
+                {"mae", "Mean absolute error"},
+                {"auc", "Area below the ROC curve"},
+                {"lr", "Learning rate"}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        if (strcmp(rows[i].title, title) == 0)
+            return rows[i].name;
+    return title;
+}
+
+/* Whether the chart has the same figure of a validation set. */
+static bool has_validation(const mw__chart *chart)
+{
+    for (size_t i = 0; i < chart->line_count; i++)
+        if (strncmp(chart->lines[i].label, "validation/", strlen("validation/")) == 0)
+            return true;
+    return false;
+}
+
+/* "validation" of "validation/loss", "training" beside it; with several runs "validation, run 2". */
 static void put_label(const mw__plot *p, const mw__chart *chart, const mw__line *line, mw__text *out)
 {
-    const bool shown = p->run_count == 1 || strcmp(line->label, chart->title) != 0;
-    mw__text_puts(out, shown ? line->label : "");
+    const bool same = strcmp(line->label, chart->title) == 0, beside = has_validation(chart);
+    const bool shown = p->run_count == 1 || !same || beside;
+    if (same && beside)
+        mw__text_puts(out, "training");
+    else if (shown && strncmp(line->label, "validation/", strlen("validation/")) == 0)
+        mw__text_puts(out, "validation");
+    else if (shown && strncmp(line->label, "epoch/", strlen("epoch/")) == 0)
+        mw__text_puts(out, "mean of the epoch");
+    else if (shown)
+        mw__text_puts(out, line->label);
     if (p->run_count > 1) {
         mw__text_puts(out, shown ? ", " : "");
         mw__text_puts(out, p->names[line->run]);
@@ -337,14 +380,17 @@ static void put_title(const mw__chart *chart, mw__frame f, mw__text *out)
     mw__put_attribute(out, "x", f.x + LEFT);
     mw__put_attribute(out, "y", f.y + 16);
     mw__text_puts(out, " font-size=\"12\" font-weight=\"bold\">");
-    const size_t length = strlen(chart->title);
+    const char *name = name_of(chart->title);
+    const size_t length = strlen(name);
     mw__text title;
     mw__text_init(&title, NULL);
-    mw__text_append(&title, chart->title, length);
-    if (length > 0 && chart->title[length - 1] == '/') {
-        title.size--;
-        mw__text_puts(&title, " of each parameter");
-    }
+    const bool of_each = length > 0 && name[length - 1] == '/';
+    const bool is_watched = strncmp(chart->title, "watch/", strlen("watch/")) == 0;
+    if (is_watched) /* the name of a tensor stays */
+        mw__text_puts(&title, chart->title);
+    else
+        put_name(name, length - (of_each ? 1 : 0), true, &title);
+    mw__text_puts(&title, of_each ? " of each parameter" : "");
     mw__put_escaped(out, title.data != NULL ? title.data : "", room);
     mw__text_deinit(&title);
     mw__text_puts(out, "</text>\n");
@@ -354,6 +400,15 @@ static void put_title(const mw__chart *chart, mw__frame f, mw__text *out)
     mw__put_attribute(out, "x", f.x + f.width - RIGHT);
     mw__put_attribute(out, "y", f.y + 16);
     mw__text_printf(out, " font-size=\"10\" class=\"dim\" text-anchor=\"end\">%zu not shown</text>\n", chart->left_out);
+}
+
+/* What the axis below counts, at its end. */
+static void put_axis_name(mw__frame f, mw__text *out)
+{
+    mw__text_puts(out, "<text");
+    mw__put_attribute(out, "x", f.x + f.width - RIGHT);
+    mw__put_attribute(out, "y", f.y + f.height - 6);
+    mw__text_puts(out, " font-size=\"10\" class=\"dim\" text-anchor=\"end\">step</text>\n");
 }
 
 void mw__put_chart(const mw__plot *p, const mw__chart *chart, mw__frame f, double head, mw__text *out)
@@ -372,6 +427,7 @@ void mw__put_chart(const mw__plot *p, const mw__chart *chart, mw__frame f, doubl
         if (x.ticks[i] >= fitted.low - x.step * 1e-6 && x.ticks[i] <= fitted.high + x.step * 1e-6)
             fitted.ticks[fitted.tick_count++] = x.ticks[i];
     put_axes(&fitted, &y, out);
+    put_axis_name(f, out);
     for (size_t i = 0; i < chart->line_count; i++) {
         put_curve(p, &chart->lines[i], &fitted, &y, false, out);
         if (is_smoothed(p, &chart->lines[i]))

@@ -69,7 +69,8 @@ static bool is_chosen(const mw__plot *p, const mw__curve *curve, bool *matched)
 {
     const mw_plot_options *o = &p->options;
     if (o->series == NULL)
-        return !only_counts(curve->name) && !is_idle(curve);
+        return !only_counts(curve->name) && !is_idle(curve) &&
+               (p->keeps_constants || curve->count < 2 || !never_changes(curve));
     bool chosen = false;
     for (size_t i = 0; i < o->series_count; i++) {
         if (fnmatch(o->series[i], curve->name, 0) == 0) {
@@ -111,8 +112,9 @@ static double largest(const mw__curve *curve)
 }
 
 /* Where a chart is full, those with the largest values stay. */
-static void add_line(mw__chart *chart, size_t run, const mw__curve *curve, const char *label)
+static void add_line(const mw__plot *p, mw__chart *chart, size_t run, const mw__curve *curve, const char *label)
 {
+    const size_t lines_of_run = MW__LINES_MAX / p->run_count;
     size_t own = 0, smallest = SIZE_MAX;
     for (size_t i = 0; i < chart->line_count; i++) {
         if (chart->lines[i].run != run)
@@ -122,7 +124,7 @@ static void add_line(mw__chart *chart, size_t run, const mw__curve *curve, const
             smallest = i;
     }
     const mw__line line = {.curve = curve, .label = label, .run = run, .index = own};
-    if (own < MW__LINES_MAX) {
+    if (own < lines_of_run) {
         chart->lines[chart->line_count++] = line;
         return;
     }
@@ -151,7 +153,7 @@ static mw_status add_curve(mw__plot *p, size_t run, const mw__curve *curve)
         chart = new_chart(p, begin, length);
     if (chart == NULL)
         return mw__failed(p->err) ? p->err->status : MW_OK;
-    add_line(chart, run, curve, label_of(curve->name, begin, length));
+    add_line(p, chart, run, curve, label_of(curve->name, begin, length));
     return MW_OK;
 }
 
@@ -172,6 +174,15 @@ static mw_status refuse_pattern(const mw__plot *p, const char *pattern)
     return mw__fail(p->err, MW_ERROR_ARGUMENT, "plot: \"%.80s\" matches none of the names: %s", pattern, names);
 }
 
+static mw_status add_curves(mw__plot *p, bool *matched)
+{
+    for (size_t r = 0; r < p->run_count; r++)
+        for (size_t i = 0; i < p->runs[r]->count; i++)
+            if (is_chosen(p, &p->runs[r]->curves[i], matched))
+                MW_TRY(add_curve(p, r, &p->runs[r]->curves[i]));
+    return MW_OK;
+}
+
 mw_status mw__plot_choose(mw__plot *p)
 {
     bool *matched = mw__arena_alloc(p->arena, p->options.series_count + 1, sizeof *matched, p->err);
@@ -179,10 +190,11 @@ mw_status mw__plot_choose(mw__plot *p)
     p->charts = mw__arena_alloc(p->arena, p->chart_room, sizeof *p->charts, p->err);
     if (matched == NULL || p->charts == NULL)
         return MW_ERROR_MEMORY;
-    for (size_t r = 0; r < p->run_count; r++)
-        for (size_t i = 0; i < p->runs[r]->count; i++)
-            if (is_chosen(p, &p->runs[r]->curves[i], matched))
-                MW_TRY(add_curve(p, r, &p->runs[r]->curves[i]));
+    MW_TRY(add_curves(p, matched));
+    if (p->chart_count == 0) {
+        p->keeps_constants = true;
+        MW_TRY(add_curves(p, matched));
+    }
     for (size_t i = 0; p->options.series != NULL && i < p->options.series_count; i++)
         if (!matched[i])
             return refuse_pattern(p, p->options.series[i]);

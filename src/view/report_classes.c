@@ -71,10 +71,13 @@ static void put_cell(const mw__classes *c, size_t row, size_t column, double cel
     mw__text_printf(out, ">%s</text>\n", number);
 }
 
+static const char matrix_text[] = "rows: label, columns: seen as";
+
 static void put_matrix(const mw__classes *c, mw__text *out)
 {
     const double cell = c->count <= 12 ? 40 : c->count <= 24 ? 26 : 16, side = cell * (double)c->count;
-    const double width = LEFT + side + 80, height = TOP + side + 24;
+    const double below = mw__view_text_width(strlen(matrix_text), 11), beside = side + 80;
+    const double width = LEFT + (beside > below ? beside : below), height = TOP + side + 24;
     mw__text_puts(out, "<figure><svg xmlns=\"http://www.w3.org/2000/svg\" class=\"matrix\" role=\"img\"");
     mw__put_attribute(out, "width", width);
     mw__put_attribute(out, "height", height);
@@ -97,7 +100,7 @@ static void put_matrix(const mw__classes *c, mw__text *out)
     mw__text_puts(out, "<text class=\"dim\" font-size=\"11\"");
     mw__put_attribute(out, "x", LEFT);
     mw__put_attribute(out, "y", height - 6);
-    mw__text_puts(out, ">rows: label, columns: seen as</text></svg></figure>\n");
+    mw__text_printf(out, ">%s</text></svg></figure>\n", matrix_text);
 }
 
 /* ---- the most frequent confusions ---- */
