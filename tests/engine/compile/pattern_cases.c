@@ -303,6 +303,18 @@ static mw_tensor *build_coded_conv(mw_graph *graph) { return code(mw_relu(convol
 static mw_tensor *build_decoded_conv(mw_graph *graph) { return mw_exp(convolve_codes(graph)); }
 static mw_tensor *build_coded_pool(mw_graph *graph) { return code(pool(code(image(graph)))); }
 
+static mw_tensor *build_coded_mean(mw_graph *graph)
+{
+    mw_pool_options options = mw_pool_defaults(MW_SHAPE(2, 2));
+    options.stride[0] = options.stride[1] = 2;
+    return code(mw_avg_pool(code(image(graph)), &options));
+}
+
+static mw_tensor *build_coded_move(mw_graph *graph)
+{
+    return code(mw_transpose(code(image(graph)), MW_AXES(0, 2, 3, 1)));
+}
+
 static mw_tensor *build_coded_sum(mw_graph *graph)
 {
     mw_tensor *x = code(image(graph));
@@ -342,6 +354,17 @@ static const pattern_case cases[] = {
      .at = "0"},
     {.build = build_coded_pool, .pattern = "int8.requantize"},
     {.build = build_coded_sum, .pattern = "int8.requantize"},
+    {.build = build_coded_mean, .pattern = "int8.mean"},
+    {.build = build_coded_pool,
+     .pattern = "int8.mean",
+     .declined = "another pattern has its place, or the one it takes the place of is not there"},
+    {.build = build_coded_product,
+     .pattern = "int8.mean",
+     .declined = "what it quantizes is no mean of dequantized codes"},
+    {.build = build_coded_move, .pattern = "int8.move"},
+    {.build = build_coded_product,
+     .pattern = "int8.move",
+     .declined = "what it quantizes does not only move dequantized codes"},
     {.build = build_residual, .pattern = "int8.residual"},
     {.build = build_seen_residual,
      .pattern = "int8.residual",

@@ -1,8 +1,7 @@
 /* Operations on codes of 8 bits: conv, linear and matmul of what is dequantized with a constant that is, and the
  * activation and the quantization behind them; sums and poolings between both. */
-#include "engine/compile/patterns/patterns.h"
+#include "engine/compile/patterns/patterns_int8.h"
 #include "engine/core/kernel.h"
-#include "engine/kernels/int8/int8.h"
 
 #include <math.h>
 #include <string.h>
@@ -198,8 +197,7 @@ static const char *read_product(mw__finder *f, const mw__op *op, const mw_tensor
     return mw__op_is(op, "conv") ? mw__int8_conv_declines(op) : NULL;
 }
 
-/* What is filled when all patterns are known. */
-static const bool *quads_of(mw__finder *f, mw_error *err)
+const bool *mw__pattern_quads(mw__finder *f, mw_error *err)
 {
     if (f->quads == NULL)
         f->quads = mw__arena_alloc(f->arena, f->function->graph->value_count, sizeof *f->quads, err);
@@ -210,7 +208,7 @@ static mw_status put_product(mw__finder *f, size_t at, const mw__int8_product_ma
 {
     mw__int8_product_match *match = mw__arena_alloc(f->arena, 1, sizeof *match, err);
     mw__pattern *pattern = match != NULL ? mw__pattern_put(f, at, match, err) : NULL;
-    if (pattern == NULL || quads_of(f, err) == NULL)
+    if (pattern == NULL || mw__pattern_quads(f, err) == NULL)
         return MW_ERROR_MEMORY;
     *match = *found;
     match->quads = f->quads;
@@ -229,7 +227,10 @@ mw_status mw__match_int8_product(mw__finder *f, size_t at, mw_error *err)
 
 /* ---- with what is behind ---- */
 
-static int code_between(double code, int low, int high) { return code > low ? (code < high ? (int)code : high) : low; }
+int mw__pattern_code_between(double code, int low, int high)
+{
+    return code > low ? (code < high ? (int)code : high) : low;
+}
 
 /* Between which numbers an activation puts its x; false: it is none such. */
 static bool read_bounds(const mw__op *op, double *out_low, double *out_high)
@@ -248,7 +249,7 @@ static bool read_bounds(const mw__op *op, double *out_low, double *out_high)
 static int bound_code(const mw__int8_product_match *q, double bound)
 {
     const float steps = rintf((float)bound / q->y_scale);
-    return code_between((double)steps + q->y_zero, q->low, q->high);
+    return mw__pattern_code_between((double)steps + q->y_zero, q->low, q->high);
 }
 
 /* What is quantized, without the activations that bound it. */
@@ -263,9 +264,8 @@ static const mw_tensor *below_bounds(const mw__finder *f, const mw_tensor *x, mw
     return x;
 }
 
-/* How an operation quantizes, and what, in *out_x. */
-static const char *read_quantize(const mw__finder *f, const mw__op *op, mw__int8_product_match *q,
-                                 const mw_tensor **out_x)
+const char *mw__pattern_read_quantize(const mw__finder *f, const mw__op *op, mw__int8_product_match *q,
+                                      const mw_tensor **out_x)
 {
     *q = (mw__int8_product_match){.result = op->results[0]};
     const char *reason = read_coding(op, &q->y_scale, &q->y_zero);
@@ -298,7 +298,7 @@ static const char *read_quantized(mw__finder *f, const mw__op *op, mw__int8_prod
 {
     mw__int8_product_match q;
     const mw_tensor *x, *bias;
-    const char *reason = read_quantize(f, op, &q, &x);
+    const char *reason = mw__pattern_read_quantize(f, op, &q, &x);
     if (reason != NULL)
         return reason;
     x = below_bias(f, x, &bias);
@@ -315,8 +315,7 @@ static const char *read_quantized(mw__finder *f, const mw__op *op, mw__int8_prod
 
 /* ---- sums and pools ---- */
 
-/* The codes of which x is the numbers; NULL: it is none of fp32. */
-static const mw_tensor *codes_below(const mw__finder *f, const mw_tensor *x, float *out_scale, int *out_zero)
+const mw_tensor *mw__pattern_codes_below(const mw__finder *f, const mw_tensor *x, float *out_scale, int *out_zero)
 {
     if (x == NULL || !mw__pattern_is_named(x->op, "dequantize") || mw__dtype_of(x) != MW_F32 ||
         mw__pattern_is_rounded(f, x) || !is_byte(mw__arg(x->op, "input")) ||
@@ -329,14 +328,14 @@ static const char *read_sum(const mw__finder *f, const mw__op *op, mw__int8_sum_
 {
     mw__int8_product_match q;
     const mw_tensor *sum = NULL;
-    const char *reason = read_quantize(f, op, &q, &sum);
+    const char *reason = mw__pattern_read_quantize(f, op, &q, &sum);
     if (reason != NULL)
         return reason;
     if (!mw__pattern_is_named(sum->op, "add") || mw__pattern_is_rounded(f, sum) || mw__count_of(sum) == 0)
         return "what it quantizes is no sum";
     for (int i = 0; i < 2; i++) {
         const mw_tensor *x = mw__arg(sum->op, i == 0 ? "x" : "y");
-        m->x[i] = codes_below(f, x, &m->scale[i], &m->zero[i]);
+        m->x[i] = mw__pattern_codes_below(f, x, &m->scale[i], &m->zero[i]);
         if (m->x[i] == NULL || !mw_shape_equal(mw__shape_of(x), mw__shape_of(sum)))
             return "what it adds are not two dequantized tensors of one shape";
     }
@@ -358,20 +357,21 @@ static mw_status put_other(mw__finder *f, size_t at, const mw__int8_product_matc
 static mw_status put_sum(mw__finder *f, size_t at, const mw__int8_sum_match *found, mw_error *err)
 {
     mw__int8_sum_match *sum = mw__arena_alloc(f->arena, 1, sizeof *sum, err);
-    if (sum == NULL || quads_of(f, err) == NULL)
+    if (sum == NULL || mw__pattern_quads(f, err) == NULL)
         return MW_ERROR_MEMORY;
     *sum = *found;
     sum->base.quads = f->quads;
     return put_other(f, at, &sum->base, sum->x[0], sum->x[1], err);
 }
 
-/* What becomes of each code by itself, in the order of its byte. */
-static void fill_table(const mw__int8_product_match *q, mw_dtype dtype, float scale, int zero, uint8_t table[CODES])
+void mw__pattern_fill_table(const mw__int8_product_match *q, mw_dtype dtype, float scale, int zero,
+                            uint8_t table[CODES])
 {
     for (int byte = 0; byte < CODES; byte++) {
         const int code = dtype == MW_I8 ? (int8_t)byte : byte;
         const float number = ((float)code - (float)zero) * scale;
-        table[byte] = (uint8_t)code_between((double)rintf(number / q->y_scale) + q->y_zero, q->low, q->high);
+        table[byte] =
+            (uint8_t)mw__pattern_code_between((double)rintf(number / q->y_scale) + q->y_zero, q->low, q->high);
     }
 }
 
@@ -382,22 +382,22 @@ static bool read_pool(const mw__finder *f, const mw__op *op, mw__int8_pool_match
     float scale;
     int zero;
     mw_error ignored = {0};
-    if (read_quantize(f, op, &q, &y) != NULL || !mw__pattern_is_named(y->op, "max_pool") ||
+    if (mw__pattern_read_quantize(f, op, &q, &y) != NULL || !mw__pattern_is_named(y->op, "max_pool") ||
         mw__kernel_check(y->op, &ignored) != MW_OK || mw__pattern_is_rounded(f, y) || mw__count_of(y) == 0)
         return false;
-    const mw_tensor *x = codes_below(f, mw__arg(y->op, "x"), &scale, &zero);
+    const mw_tensor *x = mw__pattern_codes_below(f, mw__arg(y->op, "x"), &scale, &zero);
     if (x == NULL || !mw__int8_pool_suits(y->op))
         return false;
     *m = (mw__int8_pool_match){.base = q};
     m->base.op = y->op, m->base.x = x;
-    fill_table(&q, mw__dtype_of(x), scale, zero, m->table);
+    mw__pattern_fill_table(&q, mw__dtype_of(x), scale, zero, m->table);
     return true;
 }
 
 static mw_status put_pool(mw__finder *f, size_t at, const mw__int8_pool_match *found, mw_error *err)
 {
     mw__int8_pool_match *pool = mw__arena_alloc(f->arena, 1, sizeof *pool, err);
-    if (pool == NULL || quads_of(f, err) == NULL)
+    if (pool == NULL || mw__pattern_quads(f, err) == NULL)
         return MW_ERROR_MEMORY;
     *pool = *found;
     pool->base.quads = f->quads;

@@ -37,6 +37,8 @@ static roles roles_of_conv(const mw__int8_product_match *m)
 
 static roles roles_of(const mw__pattern *pattern)
 {
+    if (mw__pattern_is(pattern, MW__RULE_int8_mean))
+        return (roles){.reads = {mw__arg(((const mw__int8_product_match *)pattern->match)->op, "x")}};
     if (!mw__pattern_is(pattern, MW__RULE_int8_requantize) && !mw__pattern_is(pattern, MW__RULE_int8_product) &&
         !mw__pattern_is(pattern, MW__RULE_int8_residual))
         return (roles){0};
