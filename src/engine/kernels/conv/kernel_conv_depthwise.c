@@ -296,6 +296,20 @@ static void cut_run(const mw__kernel_call *call)
         finish_planes(s, call, call->begin, call->end - call->begin);
 }
 
+/* Planes of one vector, from `unit` on. */
+static void few_planes(const depthwise_block *s, const mw__kernel_call *call, int64_t unit)
+{
+    float taps[MW__PACKED_FEW][MW__DEPTHWISE_TAPS];
+    mw__packed_plane planes[MW__PACKED_FEW];
+    for (int64_t i = 0; i < MW__PACKED_FEW; i++) {
+        const plane_weight w = weight_of(s, call, unit + i, 0);
+        order_taps(s, s->grid, w.weight, 1, taps[i]);
+        planes[i] = (mw__packed_plane){taps[i], (const float *)call->in[0] + (unit + i) * s->area_in, w.bias,
+                                       (float *)call->out[0] + (unit + i) * s->area_out};
+    }
+    s->code->flat_few(s->flat, planes);
+}
+
 /* The same without frames. */
 static void flat_run(const mw__kernel_call *call)
 {
@@ -316,6 +330,14 @@ static void flat_run(const mw__kernel_call *call)
         if (s->columns != NULL)
             finish_planes(s, call, unit, 1);
     }
+}
+
+static void few_run(const mw__kernel_call *call)
+{
+    mw__kernel_call rest = *call;
+    for (; rest.begin + MW__PACKED_FEW <= call->end; rest.begin += MW__PACKED_FEW)
+        few_planes(call->block, call, rest.begin);
+    flat_run(&rest);
 }
 
 /* Whether frames of some lines of a group fit, about. */
@@ -474,7 +496,8 @@ static void plan_flat(mw__planner *planner, const int64_t in[2], const int64_t s
     int32_t *const places = mw__plan_block(planner, (size_t)s->taps * sizeof *places);
     for (int64_t i = 0; flat != NULL && mask != NULL && places != NULL && i < s->grids; i++) {
         const mw__packed_grid *g = &s->grid[i];
-        flat[i] = (mw__packed_flat){.taps = g->taps, .count = g->area, .at = places + at, .mask = mask};
+        flat[i] = (mw__packed_flat){
+            .taps = g->taps, .count = g->area, .inside = in[0] * in[1], .at = places + at, .mask = mask};
         for (int64_t t = 0; t < g->taps; t++, mask += mw__depthwise_vectors(g->area, s->code))
             mw__depthwise_fill_flat(s->code, in, g->area, g->tap[t].offset + 1, &places[at++], mask);
     }
@@ -534,6 +557,12 @@ static bool fill_block(mw__planner *planner, const mw__packed_request *r, depthw
     return true;
 }
 
+static bool takes_few(const depthwise_block *s)
+{
+    return s->flat != NULL && s->line == 0 && s->outputs == 1 && s->columns == NULL &&
+           mw__packed_is_few(s->code, s->flat);
+}
+
 mw_status mw__plan_conv_depthwise(mw__planner *planner, const mw__packed_request *r, mw_error *err)
 {
     depthwise_block *s = mw__plan_block(planner, sizeof *s);
@@ -553,6 +582,7 @@ mw_status mw__plan_conv_depthwise(mw__planner *planner, const mw__packed_request
     const mw__access access = units == images ? MW__ROWS : MW__WHOLE;
     mw__step *step = mw__plan_step(planner,
                                    s->cut != NULL    ? cut_run
+                                   : takes_few(s)    ? few_run
                                    : s->flat != NULL ? flat_run
                                                      : depthwise_run,
                                    label, units, mw__cost(4.0 * (double)mw__count_of(r->result), 0.6 * flops));

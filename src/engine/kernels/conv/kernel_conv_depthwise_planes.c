@@ -124,7 +124,7 @@ static bool fill_band(mw__planner *planner, const mw__packed_code *code, const i
     const int64_t vectors = mw__depthwise_vectors(rows * in[1], code);
     uint16_t *const mask = mw__plan_block(planner, (size_t)(vectors * taps + 1) * sizeof *mask);
     int32_t *const at = mw__plan_block(planner, (size_t)taps * sizeof *at);
-    *out = (mw__packed_flat){.taps = taps, .count = rows * in[1], .at = at, .mask = mask};
+    *out = (mw__packed_flat){.taps = taps, .count = rows * in[1], .inside = in[0] * in[1], .at = at, .mask = mask};
     for (int64_t t = 0; mask != NULL && at != NULL && t < taps; t++) {
         const int64_t from[2] = {row + offset[t][0], offset[t][1]};
         mw__depthwise_fill_flat(code, in, rows * in[1], from, &at[t], mask + t * vectors);

@@ -87,7 +87,7 @@ typedef void mw__packed_dots(int64_t taps, const int32_t *at, const float *x, co
  * x[at[t] + i] where that bit of mask[t][i / width] is set, and 0 elsewhere, which is not touched. Bits from count on
  * are not set; mask [taps, vectors of count]. */
 typedef struct mw__packed_flat {
-    int64_t taps, count;
+    int64_t taps, count, inside; /* inside: elements of x */
     const int32_t *at;
     const uint16_t *mask;
 } mw__packed_flat;
@@ -95,6 +95,16 @@ typedef struct mw__packed_flat {
 /* y[i] = bias + the sum over taps of weight[t] times that, i < count */
 typedef void mw__packed_flat_taps(const mw__packed_flat *flat, const float *weight, const float *x, float bias,
                                   float *y);
+/* A plane and its result. */
+typedef struct mw__packed_plane {
+    const float *weight, *x;
+    float bias, *y;
+} mw__packed_plane;
+
+enum { MW__PACKED_FEW = 4 };
+/* The same of so many planes that are a vector each, as are their x. */
+typedef void mw__packed_flat_few(const mw__packed_flat *flat, const mw__packed_plane *planes);
+
 /* The planes that come next, to be fetched beforehand. */
 typedef struct mw__packed_next {
     const float *x, *dy;
@@ -102,6 +112,9 @@ typedef struct mw__packed_next {
 /* Adds dy[i] times that to sums[t][lane of i], i < count. */
 typedef void mw__packed_flat_dots(const mw__packed_flat *flat, const float *x, const float *dy,
                                   const mw__packed_next *next, float *sums);
+/* The same of MW__PACKED_FEW planes that are a vector each, `x_step` and `dy_step` apart, one after the other. */
+typedef void mw__packed_flat_few_dots(const mw__packed_flat *flat, const float *x, int64_t x_step, const float *dy,
+                                      int64_t dy_step, float *sums);
 
 /* out[i] = the lanes of sums[i] added up as the product of vectors adds them that has lanes of this width (gemm.h), of
  * `rest` elements after its last whole vector; i < count */
@@ -126,7 +139,15 @@ typedef struct mw__packed_code {
     mw__packed_flat_taps *flat_taps; /* these three: or NULL */
     mw__packed_flat_dots *flat_dots;
     mw__packed_totals *totals;
+    mw__packed_flat_few *flat_few; /* these two: or NULL */
+    mw__packed_flat_few_dots *flat_few_dots;
 } mw__packed_code;
+
+/* Whether planes are so small. */
+MW__INLINE bool mw__packed_is_few(const mw__packed_code *code, const mw__packed_flat *flat)
+{
+    return code->flat_few != NULL && flat->count <= code->width && flat->inside <= code->width;
+}
 
 #if MW_HAVE_AVX512
 extern const mw__packed_code mw__packed_avx512;

@@ -448,6 +448,54 @@ static void flat_dots(const mw__packed_flat *flat, const float *x, const float *
         flat_dots_body(1, flat, t, x, dy, next, sums);
 }
 
+/* ---- planes of one vector: what a tap reads is picked from a register ---- */
+
+static __m512 picked(const mw__packed_flat *flat, int64_t t, __m512 x)
+{
+    const __m512i from = _mm512_add_epi32(_mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15),
+                                          _mm512_set1_epi32(flat->at[t]));
+    return _mm512_maskz_permutexvar_ps(flat->mask[t], from, x);
+}
+
+static __mmask16 first_of(int64_t count) { return (__mmask16)((1u << count) - 1); }
+
+static void flat_few(const mw__packed_flat *flat, const mw__packed_plane *planes)
+{
+    const mw__packed_flat f = *flat;
+    const __mmask16 inside = first_of(f.inside), there = first_of(f.count);
+    __m512 x[MW__PACKED_FEW], sum[MW__PACKED_FEW];
+    UNROLL for (int i = 0; i < MW__PACKED_FEW; i++)
+    {
+        x[i] = _mm512_maskz_loadu_ps(inside, planes[i].x), sum[i] = _mm512_setzero_ps();
+        mw__kernel_prefetch(planes[i].x, AHEAD * (int64_t)sizeof(float));
+        mw__kernel_prefetch(planes[i].y, AHEAD * (int64_t)sizeof(float));
+    }
+    for (int64_t t = 0; t < f.taps; t++)
+        UNROLL for (int i = 0; i < MW__PACKED_FEW; i++) sum[i] =
+            _mm512_fmadd_ps(_mm512_set1_ps(planes[i].weight[t]), picked(&f, t, x[i]), sum[i]);
+    UNROLL for (int i = 0; i < MW__PACKED_FEW; i++)
+        _mm512_mask_storeu_ps(planes[i].y, there, _mm512_add_ps(sum[i], _mm512_set1_ps(planes[i].bias)));
+}
+
+static void flat_few_dots(const mw__packed_flat *flat, const float *x, int64_t x_step, const float *dy, int64_t dy_step,
+                          float *sums)
+{
+    const mw__packed_flat f = *flat;
+    const __mmask16 inside = first_of(f.inside), there = first_of(f.count);
+    __m512 of_x[MW__PACKED_FEW], d[MW__PACKED_FEW];
+    UNROLL for (int i = 0; i < MW__PACKED_FEW; i++)
+    {
+        of_x[i] = _mm512_maskz_loadu_ps(inside, x + i * x_step), d[i] = _mm512_maskz_loadu_ps(there, dy + i * dy_step);
+        mw__kernel_prefetch(x, (MW__PACKED_FEW + i) * x_step * (int64_t)sizeof *x);
+        mw__kernel_prefetch(dy, (MW__PACKED_FEW + i) * dy_step * (int64_t)sizeof *dy);
+    }
+    for (int64_t t = 0; t < f.taps; t++) {
+        __m512 sum = _mm512_loadu_ps(sums + t * LANES);
+        UNROLL for (int i = 0; i < MW__PACKED_FEW; i++) sum = _mm512_fmadd_ps(d[i], picked(&f, t, of_x[i]), sum);
+        _mm512_storeu_ps(sums + t * LANES, sum);
+    }
+}
+
 /* The dots of gemm_avx512.c add a last, masked vector even where it is empty, which makes 0 of -0. */
 static void totals(int64_t count, int64_t rest, const float *sums, float *out)
 {
@@ -472,4 +520,6 @@ const mw__packed_code mw__packed_avx512 = {.rows = ROWS,
                                            .dots = dots,
                                            .flat_taps = flat_taps,
                                            .flat_dots = flat_dots,
-                                           .totals = totals};
+                                           .totals = totals,
+                                           .flat_few = flat_few,
+                                           .flat_few_dots = flat_few_dots};

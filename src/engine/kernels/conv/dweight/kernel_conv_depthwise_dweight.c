@@ -118,6 +118,28 @@ static void add_example(const dweight_block *s, const mw__kernel_call *call, int
     }
 }
 
+/* MW__PACKED_FEW examples of planes of one vector, in the order of add_example. */
+static void add_few(const dweight_block *s, const mw__kernel_call *call, int64_t n, int64_t unit, int64_t end,
+                    float *sums)
+{
+    for (int64_t i = n; s->has_bias && i < n + MW__PACKED_FEW; i++)
+        for (int64_t c = unit; c < end; c++)
+            ((float *)call->out[1])[c] += mw__lanes_sum(dy_of(s, call, i, c), s->window.area_out);
+    for (int64_t c = unit; c < end; c++)
+        s->code->flat_few_dots(s->flat, x_of(s, call, n, c), s->groups * s->window.area_in, dy_of(s, call, n, c),
+                               s->groups * s->window.area_out, sums + (c - unit) * sums_floats(s));
+}
+
+static void add_examples(const dweight_block *s, const mw__kernel_call *call, int64_t unit, int64_t end, float *sums)
+{
+    const bool few = s->flat != NULL && s->outputs == 1 && mw__packed_is_few(s->code, s->flat);
+    int64_t n = 0;
+    for (; few && n + MW__PACKED_FEW <= s->examples; n += MW__PACKED_FEW)
+        add_few(s, call, n, unit, end, sums);
+    for (; n < s->examples; n++)
+        add_example(s, call, n, unit, end, sums);
+}
+
 /* A unit is a group. */
 static void depthwise_dweight_run(const mw__kernel_call *call)
 {
@@ -130,8 +152,7 @@ static void depthwise_dweight_run(const mw__kernel_call *call)
         memset(sums, 0, (size_t)((end - unit) * sums_floats(s)) * sizeof *sums);
         for (int64_t c = unit * s->outputs; s->has_bias && c < end * s->outputs; c++)
             ((float *)call->out[1])[c] = 0.0f;
-        for (int64_t n = 0; n < s->examples; n++)
-            add_example(s, call, n, unit, end, sums);
+        add_examples(s, call, unit, end, sums);
         const int64_t results = s->outputs * s->window.taps;
         for (int64_t i = 0; i < (end - unit) * results; i++)
             ((float *)call->out[0])[unit * results + i] = mw__lanes_sum(sums + i * width, width);
@@ -178,7 +199,7 @@ static mw__packed_flat *make_flat(mw__planner *planner, const mw__packed_code *c
     int32_t *const at = mw__plan_block(planner, (size_t)w->taps * sizeof *at);
     if (flat == NULL || mask == NULL || at == NULL)
         return NULL;
-    *flat = (mw__packed_flat){.taps = w->taps, .count = w->area_out, .at = at, .mask = mask};
+    *flat = (mw__packed_flat){.taps = w->taps, .count = w->area_out, .inside = w->area_in, .at = at, .mask = mask};
     for (int64_t t = 0; t < w->taps; t++) {
         int64_t offset[3];
         mw__conv_tap(w, t, offset);
