@@ -145,6 +145,10 @@ static void test_topics_of_help_have_a_line_each(void)
     CHECK_MW(0, "sgd        learning_rate (0.01), momentum (0)", NULL, "help", "optimizers");
     CHECK_MW(0, "\ncategory ", NULL, "help", "columns");
     CHECK_MW(0, "dense ", NULL, "help", "layers");
+    shell_result losses = MW("help", "losses");
+    for (const char *at = losses.out; *at != '\0'; at += strcspn(at, "\n") + 1) /* nor a loss */
+        CHECK(strcspn(at, " ") < strcspn(at, "\n"));
+    shell_free(&losses);
     shell_result r = MW("help", "metrics");
     for (const char *at = r.out; *at != '\0'; at += strcspn(at, "\n") + 1) /* none without a text */
         CHECK(*at == '\n' || at[strcspn(at, "\n") - 1] == ':' || strcspn(at, " ") < strcspn(at, "\n"));
