@@ -8,7 +8,7 @@ mw=$1/mw
 here=$(cd "$(dirname "$0")" && pwd)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-python3 "$here/make_folders.py" "$work" "$here/models" "$here/vectors"
+/usr/bin/python3 "$here/make_folders.py" "$work" "$here/models" "$here/vectors"
 failed=0
 
 compare() { # family type text
