@@ -224,7 +224,7 @@ static const char *dots_decline(const void *subject)
 {
     const columns_block *s = subject;
     if (s->code.sgemm != NULL || s->code.sums != MW__SUMS_FREE || s->code.level == MW__LEVEL_REF ||
-        s->code.dots == NULL)
+        s->code.dots == NULL || s->code.dots_are_long)
         return "a product that adds in another order";
     if (s->request.dy == NULL || s->shape.m != 1 || s->channels != 1 || s->shape.k < 2)
         return "no gradient by a kernel of one plane, or of one position";

@@ -145,7 +145,8 @@ static bool has_avx512(const mw__config *config) { return config->level >= MW__L
 
 static const mw__gemm_kernel kernel_rows[] = {
 #if MW_HAVE_AVX512
-    {"AVX-512", has_avx512, &mw__gemm_avx512_set, mw__gemm_avx512_dots, mw__gemm_avx512_half_dots, mw__gemm_avx512_row},
+    {"AVX-512", has_avx512, &mw__gemm_avx512_set, mw__gemm_avx512_dots, mw__gemm_avx512_long_dots,
+     mw__gemm_avx512_half_dots, mw__gemm_avx512_row},
 #endif
     {.name = NULL},
 };
@@ -268,16 +269,30 @@ static const mw__implementation implementations[] = {
 
 mw__implementations mw__gemm_implementations(void) { return MW__IMPLEMENTATIONS(implementations); }
 
-static mw__gemm_code code_of(const mw__implementation *row, const mw__config *config)
+/* A matrix that may lie beyond the second level of the cache, whose rows are read one after the other. */
+#define LONG_ELEMENTS 131072
+#define LONG_ROW      256
+
+static bool has_long_rows(const mw__gemm_request *r)
 {
+    return r->m == 1 && r->k >= LONG_ROW && r->n >= LONG_ELEMENTS / r->k;
+}
+
+static mw__gemm_code code_of(const mw__implementation *row, const mw__gemm_request *request)
+{
+    const mw__config *const config = request->config;
     const mw__gemm_kernel *const kernel = config->level != MW__LEVEL_REF ? mw__gemm_kernel_here(config) : NULL;
+    const bool is_chip = row->declines == chip_declines, is_long = has_long_rows(request);
     return (mw__gemm_code){.level = config->level,
                            .sums = mw__config_sums(config),
                            .drops = (config->arithmetic & MW__ARITHMETIC(product_drops)) != 0,
                            .name = row->name,
-                           .dots = kernel != NULL && row->declines != chip_declines ? kernel->dots : NULL,
-                           .half_dots = kernel != NULL && row->declines != chip_declines ? kernel->half_dots : NULL,
-                           .row = kernel != NULL && row->declines != chip_declines ? kernel->row : NULL,
+                           .dots = kernel == NULL || is_chip ? NULL
+                                   : is_long                 ? kernel->long_dots
+                                                             : kernel->dots,
+                           .dots_are_long = is_long,
+                           .half_dots = kernel != NULL && !is_chip ? kernel->half_dots : NULL,
+                           .row = kernel != NULL && !is_chip ? kernel->row : NULL,
                            .kernel = row->declines == avx512_declines ? kernel : NULL,
                            .sgemm = row->declines == blas_declines ? mw__blas_find() : NULL};
 }
@@ -285,13 +300,13 @@ static mw__gemm_code code_of(const mw__implementation *row, const mw__config *co
 mw__gemm_code mw__gemm_choose(const mw__config *config, int64_t m, int64_t n, int64_t k)
 {
     const mw__gemm_request request = {.config = config, .m = m, .n = n, .k = k};
-    return code_of(mw__implementation_choose(mw__gemm_implementations(), config, &request), config);
+    return code_of(mw__implementation_choose(mw__gemm_implementations(), config, &request), &request);
 }
 
 mw__gemm_code mw__plan_gemm_request(mw__planner *planner, mw__gemm_request request)
 {
     request.config = mw__plan_config(planner);
-    return code_of(mw__plan_implementation(planner, mw__gemm_implementations(), &request), request.config);
+    return code_of(mw__plan_implementation(planner, mw__gemm_implementations(), &request), &request);
 }
 
 mw__gemm_code mw__plan_gemm(mw__planner *planner, int64_t m, int64_t n, int64_t k)

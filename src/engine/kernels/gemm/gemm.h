@@ -48,6 +48,7 @@ typedef struct mw__gemm_kernel {
     bool (*here)(const mw__config *config); /* the processor has the instructions, and may use them */
     const struct mw__gemm_set *set;         /* gemm_blocked.h; plans hold the scratch of the most of all */
     mw__gemm_dots *dots;
+    mw__gemm_dots *long_dots; /* of a large b, in another order */
     mw__gemm_half_dots *half_dots;
     mw__gemm_row *row;
 } mw__gemm_kernel;
@@ -61,6 +62,7 @@ typedef struct mw__gemm_code {
     mw__level level;
     const mw__gemm_kernel *kernel; /* multiplies, if it is not NULL */
     mw__gemm_dots *dots;           /* of a product that is a vector; NULL: that of the level */
+    bool dots_are_long;            /* they are those of a large b */
     mw__gemm_half_dots *half_dots; /* NULL: b is widened first */
     mw__gemm_row *row;             /* of a row and few columns; NULL: that of the level */
     const char *name;              /* of the row */

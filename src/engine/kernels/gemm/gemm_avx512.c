@@ -248,11 +248,15 @@ MW__INLINE void dots_body(const int rows, const bool half, int64_t k, const floa
 
 /* ---- public ---- */
 
+void mw__gemm_avx512_long_dots(int64_t n, int64_t k, const float *a, const float *b, int64_t ldb, float *c)
+{
+    for (int64_t j = 0; j < n; j++)
+        c[j] = long_dot(false, k, a, b + j * ldb);
+}
+
 void mw__gemm_avx512_dots(int64_t n, int64_t k, const float *a, const float *b, int64_t ldb, float *c)
 {
     int64_t j = 0;
-    for (; k >= LONG && j < n; j++)
-        c[j] = long_dot(false, k, a, b + j * ldb);
     for (; j + DOTS <= n; j += DOTS)
         dots_body(DOTS, false, k, a, b + j * ldb, ldb, c + j);
     for (; j < n; j++)

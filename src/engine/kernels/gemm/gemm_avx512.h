@@ -11,6 +11,7 @@ extern const mw__gemm_set mw__gemm_avx512_set;
 void mw__gemm_avx512_pack(float *out, int64_t width, const mw__gemm_lanes *lanes);
 
 /* c[j] = a . row j of b, both dense: for a product that is one row. */
+void mw__gemm_avx512_long_dots(int64_t n, int64_t k, const float *a, const float *b, int64_t ldb, float *c);
 void mw__gemm_avx512_dots(int64_t n, int64_t k, const float *a, const float *b, int64_t ldb, float *c);
 
 /* The same of fp16 numbers. */
