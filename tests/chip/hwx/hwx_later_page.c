@@ -35,8 +35,8 @@ const char hwx_later_head[] =
     "## Versions\n"
     "\n"
     "The low byte of a file's subtype names the version of its tasks. *Order* is the order of the generation in the\n"
-    "compiler. Register words are word addresses. A version that names another version has the registers of that\n"
-    "one; otherwise it has these.\n"
+    "compiler. Register words are word addresses. If a row names another version, the version has that one's\n"
+    "registers, except the words that the row lists.\n"
     "\n";
 
 const char hwx_later_files[] =
