@@ -185,7 +185,7 @@ static const char head[] =
     "| failed, crashed, hung | the item gave no answer |\n"
     "\n"
     "For example, a line `questions / tie by matmul: 2048 + 1: 2050 (0x6802) -> product_fixed_point on` has\n"
-    "this meaning: the sum by matmul is 2050, the fp16 number 0x6802. This is the result of products that are\n"
+    "this meaning: the sum by matmul is 2050, the fp16 number 0x6802. This is the result where products are\n"
     "added in fixed point. Each question about products runs as a 1x1 conv, as a matmul and as a linear. If\n"
     "they differ, the summary shows *both*.\n"
     "\n"
