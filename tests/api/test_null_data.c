@@ -17,6 +17,7 @@ static void test_data_refuses_null(void)
     const mw_augment_options nothing = mw_augment_defaults(NULL);
     REFUSED(mw_dataset_shard(NULL, 0, 1, &err));
     REFUSED(mw_dataset_subset(NULL, NULL, 1, &err));
+    REFUSED(mw_dataset_sample(NULL, NULL, 1, 0, &err));
     REFUSED(mw_dataset_split(NULL, NULL, 1, 0, &part, &err));
     REFUSED(mw_dataset_split(NULL, NULL, 1, 0, NULL, &err));
     REFUSED(mw_dataset_concatenate(NULL, 1, &err));
@@ -47,7 +48,9 @@ static void test_data_refuses_null(void)
     const mw_image_options pictures = mw_image_defaults();
     REFUSED(mw_dataset_open_images(NULL, &pictures, &err));
     REFUSED(mw_dataset_open_images("folder", NULL, &err));
+    REFUSED(mw_dataset_open_image_files(NULL, 1, &pictures, &err));
     const mw_sound_options sounds = mw_sound_defaults();
+    REFUSED(mw_dataset_open_sound_files(NULL, 1, &sounds, &err));
     const mw_sound_change_options still = mw_sound_change_defaults(NULL);
     REFUSED(mw_dataset_open_sounds(NULL, &sounds, &err));
     REFUSED(mw_dataset_open_sounds("folder", NULL, &err));

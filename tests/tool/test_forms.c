@@ -271,23 +271,24 @@ static void test_a_broken_about_is_refused_with_file_and_key(void)
 /* As the file of another tool, which says a lot of itself. */
 static void test_a_model_with_many_pairs_keeps_them_when_it_is_tuned(void)
 {
-    enum { MANY = 300, OWN = 3 };
+    enum { MANY = 300, OWN_MOST = 16 };
     mw_error err = {0};
     static char keys[MANY][16];
-    mw_text_pair pairs[MANY + OWN];
+    mw_text_pair pairs[MANY + OWN_MOST];
     mw_model *plain = mw_model_open("plain", NULL, &err);
     CHECK_OK(err);
     const mw_description *own = mw_model_get_info(plain).description;
-    REQUIRE(own != NULL && own->pair_count == OWN);
+    REQUIRE(own != NULL && own->pair_count > 0 && own->pair_count <= OWN_MOST);
+    const size_t own_count = own->pair_count;
     for (int i = 0; i < MANY; i++) {
         snprintf(keys[i], sizeof keys[i], "key %d", i);
         pairs[i] = (mw_text_pair){keys[i], "value"};
     }
-    for (int i = 0; i < OWN; i++)
+    for (size_t i = 0; i < own_count; i++)
         pairs[MANY + i] = own->pairs[i];
     mw_description description = mw_description_defaults();
     description.pairs = pairs;
-    description.pair_count = MANY + OWN;
+    description.pair_count = MANY + own_count;
     mw_model_options options = mw_model_defaults();
     options.description = &description;
     mw_model *many = mw_model_create(mw_model_get_info(plain).graph, &options, &err);
@@ -301,7 +302,7 @@ static void test_a_model_with_many_pairs_keeps_them_when_it_is_tuned(void)
     mw_model *tuned = mw_model_open("tuned", NULL, &err);
     CHECK_OK(err);
     CHECK(mw_model_get_info(tuned).description != NULL &&
-          mw_model_get_info(tuned).description->pair_count == MANY + OWN);
+          mw_model_get_info(tuned).description->pair_count == MANY + own_count);
     mw_model_destroy(tuned);
     check_same(&reference, "tuned", 1e-3);
 }

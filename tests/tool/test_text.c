@@ -64,7 +64,7 @@ static void test_a_session_from_a_text_to_another_text(void)
     CHECK_MW(0, NULL, NULL, "generate", "run/model", "--prompt", "abc", "--tokens", "5");
     CHECK_MW(0, "run/report.html", NULL, "report", "run");
     CHECK_MW(0, NULL, NULL, "plot", "run/metrics.jsonl", "-o", "run.svg");
-    CHECK(file_has("run.svg", "perplexity") && file_has("run.svg", "bits_per_byte"));
+    CHECK(file_has("run.svg", "Perplexity") && file_has("run.svg", "Bits per byte"));
     CHECK(file_has("run/report.html", "tokens a second") && file_has("run/metrics.jsonl", "\"sample\""));
     CHECK_MW(0, NULL, NULL,
              TUNE("train.bin", "--tokens", "16", "--no-samples", "--accumulate", "2", "-o", "again", "-q"));
