@@ -261,8 +261,8 @@ static void run_tiles(tile_function *four, tile_function *one, const mw__gemm_sh
 #define CHOOSE(name, avx2) ((void)(avx2), name##_base)
 #endif
 
-static void row(const mw__gemm_code *code, int64_t n, int64_t k, const float *a, int64_t step_a, const float *b,
-                int64_t ldb, float *c)
+static void times_row(const mw__gemm_code *code, int64_t n, int64_t k, const float *a, int64_t step_a, const float *b,
+                      int64_t ldb, float *c)
 {
     if (code->row != NULL && n <= MW__GEMM_ROW_MOST) {
         code->row(n, k, a, step_a, b, ldb, c);
@@ -282,9 +282,9 @@ bool mw__gemm_vector(const mw__gemm_code *code, const mw__gemm_shape *s, const f
     else if (s->n == 1 && s->ldc == 1 && !s->transpose_a && step_b == 1)
         dots(s->m, s->k, b, a, s->lda, c);
     else if (s->m == 1 && !s->transpose_b)
-        row(code, s->n, s->k, a, step_a, b, s->ldb, c);
+        times_row(code, s->n, s->k, a, step_a, b, s->ldb, c);
     else if (s->n == 1 && s->ldc == 1 && s->transpose_a)
-        row(code, s->m, s->k, b, step_b, a, s->lda, c);
+        times_row(code, s->m, s->k, b, step_b, a, s->lda, c);
     else
         return false;
     return true;
