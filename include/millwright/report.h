@@ -31,6 +31,14 @@ typedef struct mw_report_pair {
     const char *key, *value;
 } mw_report_pair;
 
+/** What was predicted of examples beside what is true of them. */
+typedef struct mw_report_numbers {
+    const char *name;    /* the target with its unit, or the class that is yes; NULL = "value", "yes" */
+    bool is_probability; /* false: values. true: predicted is the probability of yes, truth 1 for yes and 0 for no */
+    const float *predicted, *truth; /* [count] in the unit of the target; of values those not finite are left out */
+    size_t count;                   /* 1 to 2^24 */
+} mw_report_numbers;
+
 /** What to show. Fill with mw_report_defaults. Pointers are read during the call only. */
 typedef struct mw_report_options {
     size_t struct_size;
@@ -59,6 +67,10 @@ typedef struct mw_report_options {
     const char *const *class_names; /* [class_count]; NULL = those of the data set, else numbers: then a data set that
                                      * names other classes than the model or trainer, or in another order, is refused */
 
+    const mw_report_numbers *numbers; /* [number_count] values: predicted over true, and the errors; probabilities: ROC,
+                                       * precision over recall, calibration, which two classes have in any case */
+    size_t number_count;              /* 0 to 8 */
+
     const char *command;                 /* what makes this run again; NULL = nothing is said of it */
     const mw_report_pair *configuration; /* more than the metrics file says */
     size_t configuration_count;
@@ -73,7 +85,7 @@ MW_API mw_report_options mw_report_defaults(void);
  *  errors  those of mw_plot_write_svg for the metrics file, except that it may have no numbers; those of
  *          mw_graph_write_svg, mw_trainer_predict, mw_predictor_predict and of the data set; MW_ERROR_ARGUMENT for
  *          options that were not made by mw_report_defaults or are out of range, a trainer without prediction, counts
- *          below 0, or labels that are no class; MW_ERROR_FILE */
+ *          below 0, labels that are no class, or probabilities that are none; MW_ERROR_FILE */
 MW_API mw_status mw_report_write(const mw_report_options *options, const char *path, mw_error *err);
 /** The page as a string.
  *  return  freed with mw_string_free; NULL with err set on failure */

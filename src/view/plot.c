@@ -17,7 +17,7 @@ mw_plot_options mw_plot_defaults(void)
 
 /* ---- the picture ---- */
 
-static void put_style(mw__text *out)
+void mw__put_plot_style(mw__text *out)
 {
     mw__text_puts(out, "<style>svg.mw-plot{");
     mw__text_puts(out, mw__palette_light);
@@ -43,7 +43,7 @@ static void put_head(const mw__plot *p, double height, mw__text *out)
     mw__text_printf(out, " viewBox=\"0 0 %d ", width);
     mw__put_fixed(out, height, 1);
     mw__text_puts(out, "\">\n");
-    put_style(out);
+    mw__put_plot_style(out);
     mw__text_puts(out, "<rect class=\"page\" width=\"100%\" height=\"100%\"/>\n");
     if (p->options.title == NULL)
         return;
@@ -85,7 +85,7 @@ void mw__put_plot(const mw__plot *p, mw__text *out)
 void mw__put_charts(const mw__plot *p, mw__text *out)
 {
     enum { CHART_WIDTH = 480 };
-    put_style(out);
+    mw__put_plot_style(out);
     for (size_t i = 0; i < p->chart_count; i++) {
         const double head = mw__chart_head(p, &p->charts[i], CHART_WIDTH);
         const mw__frame frame = {0, 0, CHART_WIDTH, head + AXES};

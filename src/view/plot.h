@@ -68,10 +68,14 @@ typedef struct mw__frame {
 
 /* The height that the chart needs above its axes for title and legend. */
 double mw__chart_head(const mw__plot *plot, const mw__chart *chart, double width);
+/* Lines and numbers of both axes. A number below has room up to 14 pixels behind its axis, one beside 58 before it. */
+void mw__put_axes(const mw__plot_scale *x, const mw__plot_scale *y, mw__text *out);
 void mw__put_chart(const mw__plot *plot, const mw__chart *chart, mw__frame frame, double head, mw__text *out);
 
 /* ---- plot.c ---- */
 
+/* The classes of curves and points, for svg.mw-plot. */
+void mw__put_plot_style(mw__text *out);
 /* Appends the picture of plot->charts. */
 void mw__put_plot(const mw__plot *plot, mw__text *out);
 /* Each chart as a picture of its own, for a page that puts them side by side; the style stands before the first. */

@@ -234,7 +234,7 @@ static void put_tick_text(mw__text *out, double x, double y, const char *anchor,
     mw__text_puts(out, "</text>\n");
 }
 
-static void put_axes(const mw__plot_scale *x, const mw__plot_scale *y, mw__text *out)
+void mw__put_axes(const mw__plot_scale *x, const mw__plot_scale *y, mw__text *out)
 {
     for (size_t i = 0; i < y->tick_count; i++) {
         const double value = y->log ? pow(10.0, y->ticks[i]) : y->ticks[i], at = mw__plot_scale_at(y, value);
@@ -426,7 +426,7 @@ void mw__put_chart(const mw__plot *p, const mw__chart *chart, mw__frame f, doubl
     for (size_t i = 0; i < x.tick_count; i++)
         if (x.ticks[i] >= fitted.low - x.step * 1e-6 && x.ticks[i] <= fitted.high + x.step * 1e-6)
             fitted.ticks[fitted.tick_count++] = x.ticks[i];
-    put_axes(&fitted, &y, out);
+    mw__put_axes(&fitted, &y, out);
     put_axis_name(f, out);
     for (size_t i = 0; i < chart->line_count; i++) {
         put_curve(p, &chart->lines[i], &fitted, &y, false, out);

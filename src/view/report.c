@@ -202,6 +202,29 @@ static mw_status check_pointers(const mw_report_options *o, mw_error *err)
     return MW_OK;
 }
 
+static mw_status check_numbers(const mw_report_options *o, mw_error *err)
+{
+    enum { MOST = 8, COUNT_MAX = 1 << 24 };
+    if (o->number_count > MOST || (o->numbers == NULL && o->number_count > 0))
+        return mw__fail(err, MW_ERROR_ARGUMENT, "report: %zu sets of numbers%s; 0 to %d are allowed", o->number_count,
+                        o->numbers == NULL ? " at NULL" : "", MOST);
+    for (size_t i = 0; i < o->number_count; i++) {
+        const mw_report_numbers *n = &o->numbers[i];
+        if (n->predicted == NULL || n->truth == NULL || n->count < 1 || n->count > COUNT_MAX)
+            return mw__fail(err, MW_ERROR_ARGUMENT, "report: numbers %zu: %s", i,
+                            n->predicted == NULL || n->truth == NULL ? "an array is NULL"
+                                                                     : "1 to 2^24 examples are allowed");
+        for (size_t k = 0; n->is_probability && k < n->count; k++)
+            if (!(n->predicted[k] >= 0.0F && n->predicted[k] <= 1.0F) || (n->truth[k] != 0.0F && n->truth[k] != 1.0F))
+                return mw__fail(
+                    err, MW_ERROR_ARGUMENT,
+                    "report: numbers %zu: example %zu has the probability %g and the truth %g; 0 to 1, and 0 "
+                    "or 1 are allowed",
+                    i, k, (double)n->predicted[k], (double)n->truth[k]);
+    }
+    return MW_OK;
+}
+
 static mw_status check_report_options(const mw_report_options *o, mw_error *err)
 {
     if (o == NULL)
@@ -218,6 +241,7 @@ static mw_status check_report_options(const mw_report_options *o, mw_error *err)
     if (o->confusion != NULL && (o->class_count < 2 || o->class_count > CLASSES_MAX))
         return mw__fail(err, MW_ERROR_ARGUMENT, "report: %zu classes; 2 to %d are allowed", o->class_count,
                         CLASSES_MAX);
+    MW_TRY(check_numbers(o, err));
     return check_pointers(o, err);
 }
 
@@ -231,6 +255,7 @@ static mw_status put_page(mw__report *r)
     mw__page_end(r);
     MW_TRY(mw__page_curves(r));
     mw__page_classes(r);
+    MW_TRY(mw__page_numbers(r));
     mw__page_samples(r);
     MW_TRY(put_graph(r));
     MW_TRY(put_plan(r));

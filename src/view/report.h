@@ -1,5 +1,6 @@
 /* A page in parts: report.c puts them together, report_run.c shows what the metrics file says, report_classes.c and
- * report_samples.c what predictions are worth, report_plan.c memory and time. */
+ * report_samples.c what predictions are worth, report_values.c and report_yes.c as charts, report_plan.c memory and
+ * time. */
 #ifndef MW__VIEW_REPORT_H
 #define MW__VIEW_REPORT_H
 
@@ -37,6 +38,7 @@ typedef struct mw__report {
     mw__curves *curves; /* NULL = no metrics */
     mw__classes classes;
     mw__report_samples samples;
+    mw_report_numbers sure; /* of two classes that were predicted: of the second; count 0 = none */
     mw__text *out;
     mw_error *err;
 } mw__report;
@@ -49,6 +51,8 @@ void mw__page_end(const mw__report *report);
 void mw__page_configuration(const mw__report *report);
 void mw__page_classes(const mw__report *report);
 void mw__page_samples(const mw__report *report);
+/* Sorts copies of probabilities: may fail. */
+mw_status mw__page_numbers(const mw__report *report);
 mw_status mw__page_plan(const mw__report *report, const mw_plan *plan);
 
 /* Fills classes and samples by predicting, or from the counts of the options. */

@@ -26,6 +26,8 @@ typedef struct oracle {
     mw_loader *loader;
     const mw_feed *picture, *label; /* of the batch at hand */
     int64_t done;
+    float *sure_predicted, *sure_truth; /* [sure_room] of two classes */
+    size_t sure_room;
 } oracle;
 
 /* ---- which class is which ---- */
@@ -368,6 +370,17 @@ static double sureness(const float *row, size_t classes, size_t best)
     return probabilities && fabs(plain - 1.0) < 1e-2 ? (double)row[best] : 1.0 / sum;
 }
 
+/* Of two classes: the probability of the second, beside the label. */
+static void keep_sureness(oracle *o, const mw__report_sample *seen)
+{
+    mw_report_numbers *sure = &o->r->sure;
+    if (o->sure_room == sure->count)
+        return;
+    const double p = seen->seen == 1 ? seen->sure : 1.0 - seen->sure;
+    o->sure_predicted[sure->count] = (float)(p < 0.0 ? 0.0 : p > 1.0 ? 1.0 : p);
+    o->sure_truth[sure->count++] = (float)seen->label;
+}
+
 static mw_status count_example(oracle *o, size_t index)
 {
     mw__report *r = o->r;
@@ -385,6 +398,7 @@ static mw_status count_example(oracle *o, size_t index)
                                     .label = (int64_t)label,
                                     .seen = (int64_t)best,
                                     .sure = sureness(row, o->classes, best)};
+    keep_sureness(o, &seen);
     return take_sample(o, index, &seen);
 }
 
@@ -440,11 +454,28 @@ static mw_status take_counts(mw__report *r)
     return MW_OK;
 }
 
+/* Without room for all, as without two classes, there are no curves of them. */
+static mw_status make_sureness(oracle *o)
+{
+    enum { ROOM_MAX = 1 << 24 };
+    mw__report *r = o->r;
+    const int64_t examples = mw_dataset_examples(r->options.dataset);
+    if (o->classes != 2 || examples < 1 || examples > ROOM_MAX)
+        return MW_OK;
+    o->sure_room = (size_t)examples;
+    o->sure_predicted = mw__arena_alloc(r->arena, o->sure_room, sizeof(float), r->err);
+    o->sure_truth = mw__arena_alloc(r->arena, o->sure_room, sizeof(float), r->err);
+    r->sure = (mw_report_numbers){
+        .name = r->classes.names[1], .is_probability = true, .predicted = o->sure_predicted, .truth = o->sure_truth};
+    return o->sure_predicted != NULL && o->sure_truth != NULL ? MW_OK : MW_ERROR_MEMORY;
+}
+
 static mw_status predict_all(mw__report *r, oracle *o)
 {
     const size_t room = (size_t)r->options.samples;
     MW_TRY(open_oracle(o));
     MW_TRY(make_classes(r, o->classes));
+    MW_TRY(make_sureness(o));
     r->samples.room = room;
     r->samples.right = mw__arena_alloc(r->arena, room + 1, sizeof *r->samples.right, r->err);
     r->samples.wrong = mw__arena_alloc(r->arena, room + 1, sizeof *r->samples.wrong, r->err);

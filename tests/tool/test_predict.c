@@ -122,6 +122,91 @@ static void test_values_are_in_the_unit_of_the_target(void)
     CHECK_MW(2, NULL, "--top", "predict", "prices", "prices.csv", "--top", "2");
 }
 
+/* "mean absolute error" of a page, without the commas between its digits. */
+static double error_on_page(const char *path)
+{
+    static const char words[] = "mean absolute error <b>";
+    char *text = page_read(path), digits[32];
+    const char *at = text != NULL ? strstr(text, words) : NULL;
+    size_t used = 0;
+    for (at = at != NULL ? at + strlen(words) : ""; *at != '\0' && *at != '<' && used + 1 < sizeof digits; at++)
+        if (*at != ',')
+            digits[used++] = *at;
+    digits[used] = '\0';
+    check_note(used > 0, __FILE__, __LINE__, "%s shows no error", path);
+    free(text);
+    return strtod(digits, NULL);
+}
+
+/* mw evaluate reads the table row by row, mw report as the training does: in the same unit. */
+static void test_pages_of_values_show_them_in_their_unit(void)
+{
+    shell_result r = MW("evaluate", "prices", "prices.csv", "--report", "v.html", "--json");
+    CHECK_INT(r.code, 0);
+    const char *mae = strstr(r.out, "\"mae\": ");
+    const double error = mae != NULL ? strtod(mae + strlen("\"mae\": "), NULL) : -1;
+    shell_free(&r);
+    CHECK_MW(0, "all examples, 60 examples", NULL, "report", "prices", "--data", "prices.csv", "-o", "w.html");
+    CHECK_NEAR(error_on_page("v.html"), error, 0.001 * error);
+    CHECK_NEAR(error_on_page("w.html"), error, 0.001 * error);
+    char *text = page_read("w.html");
+    CHECK_CONTAINS(text, ">true price</text>");
+    CHECK_CONTAINS(text, ">predicted - true price</text>");
+    free(text);
+    CHECK_MW(0, "validation share, ", NULL, "report", "prices", "--own-data", "-o", "w.html");
+    CHECK_MW(2, NULL, "--samples has no effect on values and labels", "report", "prices", "--own-data", "--samples",
+             "2");
+}
+
+/* What is found in a column is not what a loss takes it for: small counts look like classes, 0 and 1 like them, too. */
+static void test_own_parts_are_those_of_the_loss(void)
+{
+    static const struct {
+        const char *target, *loss, *part;
+    } rows[] = {{"\"count\"", "mse", ">true count</text>"},
+                {"\"count\"", "poisson", ">true count</text>"},
+                {"\"wet\"", "binary_cross_entropy", "Probability of wet"},
+                {"[\"wet\", \"cold\"]", "binary_cross_entropy", "Probability of cold"},
+                {"[\"wet\", \"cold\"]", NULL, "Probability of cold"},
+                {"\"count\"", "cross_entropy", "examples are seen right"}};
+    FILE *csv = fopen("counts.csv", "w");
+    REQUIRE(csv != NULL);
+    fputs("a,b,count,wet,cold\n", csv);
+    for (int i = 0; i < 120; i++) {
+        const int a = i * 37 % 101, b = i * 53 % 97;
+        fprintf(csv, "%d,%d,%d,%d,%d\n", a, b, a % 3 + b % 2, a > 50, b > 40 + a / 10);
+    }
+    fclose(csv);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        char recipe[300], loss[40] = "";
+        if (rows[i].loss != NULL)
+            snprintf(loss, sizeof loss, "\"loss\": \"%s\", ", rows[i].loss);
+        snprintf(recipe, sizeof recipe,
+                 "{\"epochs\": 1, %s\"data\": {\"path\": \"counts.csv\", \"inputs\": [\"a\", \"b\"], \"target\": %s}}",
+                 loss, rows[i].target);
+        folder_put("counts.json", recipe);
+        CHECK_MW(0, NULL, NULL, "train", "counts.json", "--run", "counts", "-q");
+        CHECK_MW(0, "the validation share, 12 examples", NULL, "report", "counts", "--own-data", "-o", "w.html");
+        char *text = page_read("w.html");
+        CHECK_CONTAINS(text, rows[i].part);
+        free(text);
+        CHECK(system("rm -r counts") == 0);
+    }
+}
+
+static void test_pages_of_two_classes_have_curves(void)
+{
+    CHECK_MW(0, NULL, NULL, "evaluate", "people", "people.csv", "--report", "v.html", "-q");
+    CHECK_MW(0, NULL, NULL, "report", "people", "--data", "people.csv", "-o", "w.html");
+    for (int i = 0; i < 2; i++) {
+        char *text = page_read(i == 0 ? "v.html" : "w.html");
+        CHECK_CONTAINS(text, "Probability of young");
+        CHECK_CONTAINS(text, "40 of 60 examples are true: area below the ROC curve <b>1.0000</b>");
+        CHECK_CONTAINS(text, ">Calibration</text>");
+        free(text);
+    }
+}
+
 static void test_classes_are_measured(void)
 {
     CHECK_MW(0, "accuracy            1\n", NULL, "evaluate", "people", "people.csv", "-q");
@@ -303,6 +388,9 @@ int main(void)
     RUN(test_a_table_without_its_target_is_predicted_and_not_evaluated);
     RUN(test_arrays_hold_what_the_table_has);
     RUN(test_values_are_in_the_unit_of_the_target);
+    RUN(test_pages_of_values_show_them_in_their_unit);
+    RUN(test_own_parts_are_those_of_the_loss);
+    RUN(test_pages_of_two_classes_have_curves);
     RUN(test_classes_are_measured);
     RUN(test_tables_that_do_not_fit_are_refused);
     RUN(test_a_file_appears_whole_or_not_at_all);

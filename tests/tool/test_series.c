@@ -2,6 +2,7 @@
  * several series in one file, other files with the model, and what is refused. */
 #include "support/check.h"
 #include "support/folder.h"
+#include "support/page.h"
 #include "tool/shell.h"
 
 #include <math.h>
@@ -206,6 +207,17 @@ static void test_several_labels_and_values_are_learned_by_one_command(void)
            "1e-6", "--json", "-q");
     CHECK(number_behind(r.out, "\"r2\": ") > 0.9);
     shell_free(&r);
+    /* a page has charts of each */
+    CHECK_MW(0, "all examples, 800 examples", NULL, "report", "values", "--data", "several.csv", "-o", "page.html");
+    char *written = page_read("page.html");
+    CHECK_CONTAINS(written, ">true far</text>");
+    CHECK_CONTAINS(written, ">true near</text>");
+    free(written);
+    CHECK_MW(0, NULL, NULL, "report", "labels", "--own-data", "-o", "page.html");
+    written = page_read("page.html");
+    CHECK_CONTAINS(written, "Probability of warm");
+    CHECK_CONTAINS(written, "Probability of wet");
+    free(written);
     folder_put("classes.json", "{\"loss\": \"cross_entropy\", \"data\": {\"path\": \"several.csv\", \"target\": "
                                "[\"warm\", \"wet\"]}}");
     CHECK_MW(2, NULL, "several targets are values or labels", "train", "classes.json", "-q");

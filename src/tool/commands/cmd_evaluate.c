@@ -19,7 +19,10 @@ const tool_option tool_evaluate_options[] = {
 static int evaluate(predicting *p)
 {
     measure m;
-    bool good = measure_open(&m, p, o.figures, (size_t)o.worst) && predicting_run(p, measure_take, &m);
+    bool good = measure_open(&m, p, o.figures, (size_t)o.worst);
+    if (good && o.report != NULL)
+        measure_keep(&m, p);
+    good = good && predicting_run(p, measure_take, &m);
     if (good)
         measure_say(&m, p);
     if (good && o.report != NULL) {

@@ -2,6 +2,7 @@
 #include "tool/classes.h"
 #include "tool/commands/commands.h"
 #include "tool/model_text.h"
+#include "tool/predict/kept.h"
 #include "tool/train/data.h"
 
 #include <millwright/report.h>
@@ -42,7 +43,10 @@ typedef struct reporting {
     data_parts data;
     class_list classes; /* by the index of the score */
     const char *label;  /* the column of labels */
-    const char *set;    /* which part of the data is predicted; NULL = none */
+    bool has_classes;   /* else its numbers are charts.. */
+    answer answer;
+    kept_numbers kept;
+    const char *set; /* which part of the data is predicted; NULL = none */
 } reporting;
 
 static bool is_there(const char *path)
@@ -123,24 +127,56 @@ static bool pair_classes(reporting *r, const char *data_path)
     return good;
 }
 
+static const char *find_loss(reporting *r)
+{
+    return r->has_about ? config_string(&r->about, r->about.root, "loss", "") : "cross_entropy";
+}
+
+static bool is_one_of(const char *word, const char *const *words)
+{
+    for (; *words != NULL; words++)
+        if (strcmp(word, *words) == 0)
+            return true;
+    return false;
+}
+
 /* Why nothing can be predicted; NULL if it can. */
 static const char *find_obstacle(reporting *r)
 {
     static char text[PATH_BYTES + 40];
-    const char *loss = r->has_about ? config_string(&r->about, r->about.root, "loss", "") : "cross_entropy";
-    if (strcmp(loss, "cross_entropy") != 0 && strcmp(loss, "focal") != 0) {
-        snprintf(text, sizeof text, "on a run whose loss is %.60s: it has no classes", loss);
+    static const char *const of_numbers[] = {"mse", "l1", "huber", "quantile", "poisson", "binary_cross_entropy", NULL};
+    static const char *const of_classes[] = {"cross_entropy", "focal", NULL};
+    const char *loss = find_loss(r);
+    r->has_classes = is_one_of(loss, of_classes);
+    if (!r->has_classes && !is_one_of(loss, of_numbers)) {
+        snprintf(text, sizeof text, "on a run whose loss is %.60s: it has neither classes nor values", loss);
         return text;
     }
     snprintf(text, sizeof text, "without a model: %s is not there", r->model_path);
     return is_there(r->model_path) ? NULL : text;
 }
 
+/* The parts of a table are those of the same target, taken as the training took it. Labels whose loss was said are not
+ * scaled, and others only by name: the encoder in the model tells which. */
+static void follow_target(reporting *r, data_request *request)
+{
+    mw_error none = {0};
+    mw_table_encoder *encoder = request->table != NULL ? mw_table_encoder_read(request->table, &none) : NULL;
+    if (encoder == NULL)
+        return;
+    const bool is_label = strcmp(find_loss(r), "binary_cross_entropy") == 0;
+    request->target = mw_table_encoder_target(encoder).kind;
+    request->as_it_is = request->target == MW_TARGET_LABELS
+                            ? strstr(request->table, "\"kind\":\"labels\",\"scale\":\"none\"") != NULL
+                            : is_label || strcmp(find_loss(r), "poisson") == 0;
+    mw_table_encoder_destroy(encoder);
+}
+
 static bool open_data(reporting *r, const char *path)
 {
     mw_port input;
     data_request request = {.path = path,
-                            .has_classes = true,
+                            .has_classes = r->has_classes,
                             .target = MW_TARGET_FOUND,
                             .is_for_model = true,
                             .own = o.data == NULL,
@@ -149,6 +185,7 @@ static bool open_data(reporting *r, const char *path)
     config *c = r->has_recipe ? &r->recipe : &r->about;
     if (!data_request_model(&request, r->model, r->model_path, r->run, r->call->err))
         return false;
+    follow_target(r, &request);
     request.input = find_input(r, &input);
     request.integers = request.input != NULL && input.dtype == MW_I32;
     const bool opened = data_open(&r->data, c, settings, &request, r->call->err);
@@ -162,7 +199,27 @@ static bool open_data(reporting *r, const char *path)
         mw_dataset_destroy(r->data.validation);
         r->data.validation = mw_dataset_prefetch(r->data.plain, 2, r->call->err);
     }
-    return pair_classes(r, path) && data_rename(&r->data, input.name, r->label, r->call->err);
+    return (!r->has_classes || pair_classes(r, path)) && data_rename(&r->data, input.name, r->label, r->call->err);
+}
+
+static const mw_dataset *predicted_set(const reporting *r)
+{
+    return r->data.test != NULL ? r->data.test : r->data.validation;
+}
+
+/* Values or labels of the whole set, for their charts. */
+static bool keep_numbers(reporting *r)
+{
+    const answer_settings settings = {.result = NULL};
+    if (!answer_find(&r->answer, &settings, r->model, r->model_path, r->call->err))
+        return false;
+    const kept_set set = {.model = r->model,
+                          .answer = &r->answer,
+                          .dataset = predicted_set(r),
+                          .label = r->label,
+                          .encoder = r->data.encoder};
+    kept_begin(&r->kept, &r->answer);
+    return kept_predict(&r->kept, &set, r->call->err);
 }
 
 /* Model and data, where they are asked for; a report without them has no table of classes. A run that came from
@@ -179,7 +236,7 @@ static bool open_predictions(reporting *r)
         return false;
     options.batch = 64;
     r->model = mw_model_open(r->model_path, &options, r->call->err);
-    return r->model != NULL && open_data(r, path);
+    return r->model != NULL && open_data(r, path) && (r->has_classes || keep_numbers(r));
 }
 
 static mw_status write_page(reporting *r, bool predicts)
@@ -190,9 +247,13 @@ static mw_status write_page(reporting *r, bool predicts)
     options.metrics = is_there(r->metrics) ? r->metrics : NULL;
     options.samples = (int)o.samples;
     options.command = r->has_about ? config_string(&r->about, r->about.root, "command", NULL) : NULL;
-    if (predicts) {
+    if (predicts && !r->has_classes) {
+        options.graph = mw_model_get_info(r->model).graph;
+        if (!kept_say(&r->kept, &r->answer, &options, r->call->err))
+            return r->call->err->status;
+    } else if (predicts) {
         options.model = r->model;
-        options.dataset = r->data.test != NULL ? r->data.test : r->data.validation;
+        options.dataset = predicted_set(r);
         options.label = r->label;
         options.class_names = (const char *const *)r->classes.names;
         options.class_count = r->classes.count;
@@ -203,7 +264,7 @@ static mw_status write_page(reporting *r, bool predicts)
 
 static void say_page(const reporting *r)
 {
-    const mw_dataset *set = r->data.test != NULL ? r->data.test : r->data.validation;
+    const mw_dataset *set = predicted_set(r);
     if (r->call->json != NULL) {
         mw__json_add_string(r->call->json, "report", r->page);
         mw__json_add_string(r->call->json, "set", r->set);
@@ -223,6 +284,8 @@ static bool check_asked(reporting *r)
         return !TOOL_REFUSE("with --data", "own-data");
     if (o.own_data && (!r->has_about || config_string(&r->about, r->about.root, "data", NULL) == NULL))
         return !TOOL_REFUSE("here: the run does not name its data", "own-data");
+    if (why == NULL && !r->has_classes)
+        return !TOOL_REFUSE("on values and labels: their examples are points of a chart", "samples");
     return why == NULL || !TOOL_REFUSE(why, "data", "own-data");
 }
 
@@ -254,6 +317,8 @@ int tool_report(const tool_call *call)
     r->run = call->arguments[0];
     const int code = report(r);
     class_list_free(&r->classes);
+    kept_free(&r->kept);
+    answer_free(&r->answer);
     data_close(&r->data);
     mw_model_destroy(r->model);
     if (r->about.path != NULL)

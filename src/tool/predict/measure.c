@@ -36,8 +36,15 @@ bool measure_open(measure *m, const predicting *p, const char *figures, size_t w
     return m->scores != NULL;
 }
 
+void measure_keep(measure *m, const predicting *p)
+{
+    m->keeps = true;
+    kept_begin(&m->kept, &p->answer);
+}
+
 void measure_close(measure *m)
 {
+    kept_free(&m->kept);
     mw_scores_destroy(m->scores);
     for (size_t i = 0; i < m->worst_count; i++)
         free(m->worst[i].name);
@@ -95,7 +102,9 @@ static bool take_example(measure *m, const predicting *p, const raw_piece *piece
 {
     char name[64];
     measure_worst w;
-    const float *row = numbers + i * m->width;
+    const float *row = numbers + i * m->width, *truth = piece->values != NULL ? piece->values + i * m->width : NULL;
+    if (m->keeps && !kept_add(&m->kept, &p->answer, row, truth, piece->classes != NULL ? piece->classes[i] : 0, m->err))
+        return false;
     if (piece->classes != NULL) {
         w = judge_class(m, row, piece->classes[i]);
         if (m->counts != NULL)
@@ -103,7 +112,7 @@ static bool take_example(measure *m, const predicting *p, const raw_piece *piece
         if (w.truth == w.predicted)
             return true;
     } else {
-        w = judge_numbers(m, row, piece->values + i * m->width);
+        w = judge_numbers(m, row, truth);
         if (m->task == MW_SCORE_LABELS && w.distance < 0.5)
             return true;
     }

@@ -2,6 +2,7 @@
 #ifndef MW__TOOL_PREDICT_MEASURE_H
 #define MW__TOOL_PREDICT_MEASURE_H
 
+#include "tool/predict/kept.h"
 #include "tool/predict/predicting.h"
 
 #include <millwright/scores.h>
@@ -24,12 +25,16 @@ typedef struct measure {
     int64_t *counts;      /* [width, width] true class by predicted one; NULL = not classes, or too many */
     measure_worst *worst; /* [worst_count] the worst first */
     size_t worst_count, worst_capacity;
+    bool keeps; /* numbers for a page */
+    kept_numbers kept;
     mw_error *err;
 } measure;
 
 /* figures  names with commas between them; NULL = the usual ones
  *  worst   how many are kept */
 bool measure_open(measure *m, const predicting *p, const char *figures, size_t worst);
+/* Charts of the page need the numbers: before any are taken. */
+void measure_keep(measure *m, const predicting *p);
 /* A predicting_take; `user` is the measure. */
 bool measure_take(void *user, const predicting *p, const raw_piece *piece, const float *numbers);
 void measure_close(measure *m);
@@ -39,6 +44,6 @@ void measure_close(measure *m);
 /* As text, or into the command's JSON. */
 void measure_say(const measure *m, const predicting *p);
 /* As one page (mw_report_write). */
-bool measure_write_report(const measure *m, const predicting *p, const char *path);
+bool measure_write_report(measure *m, const predicting *p, const char *path);
 
 #endif

@@ -178,7 +178,7 @@ static char **name_classes(const predicting *p)
     return names;
 }
 
-bool measure_write_report(const measure *m, const predicting *p, const char *path)
+bool measure_write_report(measure *m, const predicting *p, const char *path)
 {
     char values[FIGURES_MAX][32], examples[32];
     mw_report_pair pairs[FIGURES_MAX + 3];
@@ -202,9 +202,10 @@ bool measure_write_report(const measure *m, const predicting *p, const char *pat
     options.command = p->call->command;
     options.configuration = pairs;
     options.configuration_count = count;
-    const mw_status status = mw_report_write(&options, path, m->err);
+    if (kept_say(&m->kept, &p->answer, &options, m->err))
+        mw_report_write(&options, path, m->err);
     for (int64_t i = 0; names != NULL && i < p->answer.width; i++)
         free(names[i]);
     free(names);
-    return status == MW_OK;
+    return m->err->status == MW_OK;
 }

@@ -129,6 +129,11 @@ bool raw_set_open_idx(raw_data *data, mw_error *err);
 bool raw_set_is_tensors(const raw_data *data);
 bool raw_set_open_tensors(raw_data *data, mw_error *err);
 bool raw_set_each(raw_data *data, mw_error *err);
+/* An element of a feed, scaled as it says. */
+double raw_number_at(const mw_feed *feed, size_t index);
+/* A value as a data set of the encoder has it, in the unit of its target; NULL: as it is. `place`: elements before it.
+ */
+double raw_in_unit(const mw_table_encoder *encoder, int64_t place, double value);
 /* Takes data->set with the truth in data->label. */
 bool raw_set_begin(raw_data *data, mw_error *err);
 

@@ -220,7 +220,7 @@ static bool begin_loader(raw_data *d, mw_error *err)
     return d->loader != NULL;
 }
 
-static double number_at(const mw_feed *feed, size_t i)
+double raw_number_at(const mw_feed *feed, size_t i)
 {
     const double scale = feed->scale != 0.0f ? (double)feed->scale : 1;
     double value = NAN;
@@ -258,7 +258,7 @@ static double number_at(const mw_feed *feed, size_t i)
 
 static bool take_class(raw_data *d, const mw_feed *feed, int64_t i, mw_error *err)
 {
-    const double label = number_at(feed, (size_t)i);
+    const double label = raw_number_at(feed, (size_t)i);
     if (label != floor(label) || fabs(label) > 1e9)
         return raw_fail(err, MW_ERROR_FORMAT,
                         "\"%.200s\": example %lld has the label %g, which is no number of a class", d->request.path,
@@ -267,16 +267,15 @@ static bool take_class(raw_data *d, const mw_feed *feed, int64_t i, mw_error *er
     return err->status == MW_OK;
 }
 
-/* Of a target that an encoder has scaled. */
-static double in_unit(const raw_data *d, int64_t place, double value)
+double raw_in_unit(const mw_table_encoder *encoder, int64_t place, double value)
 {
     mw_encoded_target target;
     size_t targets = 0;
-    if (!d->is_scaled)
-        return value;
-    while (mw_table_encoder_target_at(d->encoder, targets, &target))
+    while (mw_table_encoder_target_at(encoder, targets, &target))
         targets++;
-    mw_table_encoder_target_at(d->encoder, (size_t)place % targets, &target);
+    if (targets == 0)
+        return value;
+    mw_table_encoder_target_at(encoder, (size_t)place % targets, &target);
     value = target.mean + target.deviation * value;
     return target.logarithm ? exp(value) : value;
 }
@@ -289,7 +288,8 @@ static bool take_truth(raw_data *d, const mw_feed *feed, raw_piece *out, mw_erro
         return false;
     for (int64_t i = 0; i < count; i++) {
         if (a->task != ANSWER_CLASSES)
-            d->truth_values[i] = (float)in_unit(d, i, number_at(feed, (size_t)i));
+            d->truth_values[i] =
+                (float)raw_in_unit(d->is_scaled ? d->encoder : NULL, i, raw_number_at(feed, (size_t)i));
         else if (!take_class(d, feed, i, err))
             return false;
     }
