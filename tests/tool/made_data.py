@@ -152,3 +152,29 @@ def strokes(random, n):
         picture = 230 * np.exp(-(far / random.uniform(1, 2)) ** 2) + random.normal(0, 40, (28, 28))
         out.append((np.clip(picture, 0, 255).astype(np.uint8), "abcd"[kind]))
     return out
+
+
+# ---- sounds: samples in [-1, 1] at 8,000 a second, and a class
+
+
+def wav(samples, rate=8000):
+    data = np.clip(samples * 32767, -32768, 32767).astype("<i2").tobytes()
+    form = struct.pack("<HHIIHH", 1, 1, rate, 2 * rate, 2, 16)
+    return (b"RIFF" + struct.pack("<I", 36 + len(data)) + b"WAVEfmt " + struct.pack("<I", 16) + form + b"data" +
+            struct.pack("<I", len(data)) + data)
+
+
+def tones(random, n):
+    """Half a second and more in noise: a tone that stays, rises, falls, or is two."""
+    out = []
+    for i in range(n):
+        kind, length = i % 4, int(random.integers(4000, 6000))
+        at, low = np.arange(length) / 8000, random.uniform(300, 900)
+        slope = [0, 1, -1, 0][kind] * low * random.uniform(0.4, 0.9) / at[-1]
+        start = low * (2 if kind == 2 else 1)
+        sound = np.sin(2 * np.pi * (start * at + slope * at * at / 2) + random.uniform(0, 6))
+        if kind == 3:
+            sound = (sound + np.sin(2 * np.pi * random.uniform(2.1, 2.9) * low * at)) / 2
+        sound = random.uniform(0.1, 0.6) * sound + random.normal(0, 0.08, length)
+        out.append((sound, ["stays", "rises", "falls", "two"][kind]))
+    return out
