@@ -21,7 +21,7 @@ typedef struct mw__spelling {
 MW__SIBLING void mw__spelling_init(mw__spelling *spelling, const char *typed);
 /* A name, or each of "a, b, c". One of MW__SPELLING_BYTES or more is not compared. */
 MW__SIBLING void mw__spelling_offer(mw__spelling *spelling, const char *name);
-MW__SIBLING void mw__spelling_offer_list(mw__spelling *spelling, const char *names);
+void mw__spelling_offer_list(mw__spelling *spelling, const char *names);
 /* "; did you mean \"adam\"?", with up to three names that are equally near, or "" if none is. `before`, such as "--",
  * stands before each name, and if it is not empty, in place of the quotes. Returns `out`. */
 MW__SIBLING const char *mw__spelling_hint(const mw__spelling *spelling, const char *before, char *out, size_t capacity);
