@@ -1,9 +1,11 @@
 /* mw new: recipes with comments, which run as they are written; and comments in recipes. */
 #include "support/check.h"
 #include "support/folder.h"
+#include "support/sound_file.h"
 #include "tool/shell.h"
 
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -77,10 +79,29 @@ static void test_a_recipe_of_pictures_runs_as_it_is_written(void)
     check_runs("image", "digits/", "digits.json", "digits-run", "accuracy");
 }
 
+static void test_a_recipe_of_sounds_runs_as_it_is_written(void)
+{
+    sound_put_tones("tones", 12, 0.05);
+    shell_result r = MW("new", "sound", "tones");
+    const bool left_out = strstr(r.errs, "built without libsndfile") != NULL;
+    check_note(left_out || strstr(r.out, "36 sounds to learn from, 3 classes") != NULL, __FILE__, __LINE__, "%s %s",
+               r.out, r.errs);
+    shell_free(&r);
+    CHECK(left_out || remove("tones.json") == 0);
+    if (left_out)
+        SKIP("built without libsndfile");
+    check_runs("sound", "tones", "tones.json", "tones-run", "accuracy");
+    CHECK_MW(0, "mw.sound: {\"rate\": 16000, \"length\": ", NULL, "info", "tones-run");
+    CHECK_MW(1, NULL, "tones.json is there already", "new", "sound", "tones");
+    CHECK_MW(1, NULL, NULL, "new", "sound", "digits", "-o", "other.json");
+    CHECK(access("other.json", F_OK) != 0);
+}
+
 static void test_what_cannot_be_is_refused(void)
 {
-    CHECK_MW(2, NULL, "\"imge\" is no kind of data: table, sequence, image; did you mean \"image\"?", "new", "imge",
-             "digits");
+    CHECK_MW(2, NULL, "--target has no effect on sounds", "new", "sound", "tones", "--target", "kind");
+    CHECK_MW(2, NULL, "\"imge\" is no kind of data: table, sequence, image, sound; did you mean \"image\"?", "new",
+             "imge", "digits");
     CHECK_MW(1, NULL, "sizes.json is there already", "new", "table", "sizes.csv");
     CHECK_MW(1, NULL, "did you mean \"sizes.csv\"?", "new", "table", "sizse.csv");
     CHECK_MW(1, NULL, "has no field \"knd\" among its 3; did you mean \"kind\"?", "new", "table", "sizes.csv",
@@ -114,6 +135,7 @@ int main(void)
     RUN(test_a_recipe_of_a_table_runs_as_it_is_written);
     RUN(test_a_recipe_of_a_sequence_runs_as_it_is_written);
     RUN(test_a_recipe_of_pictures_runs_as_it_is_written);
+    RUN(test_a_recipe_of_sounds_runs_as_it_is_written);
     RUN(test_what_cannot_be_is_refused);
     RUN(test_comments_are_left_out_and_places_stay);
     folder_leave(folder);

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-enum { PATH_BYTES = 4200, VALUES_MAX = 12, VALUE_BYTES = PATH_BYTES * 2, SIZE_LARGE = 96, SIZE_USUAL = 64 };
+enum { PATH_BYTES = 4200, VALUES_MAX = 14, VALUE_BYTES = PATH_BYTES * 2, SIZE_LARGE = 96, SIZE_USUAL = 64 };
 
 static struct {
     const char *out, *target;
@@ -137,6 +137,17 @@ static const char image_template[] =
          "    {\"conv\": 64}, \"batch_norm\", \"relu\", \"global_avg_pool\",\n"
          "    {\"dense\": \"classes\"}\n  ],\n\n" HOW_LONG TAIL;
 
+static const char sound_template[] =
+    HEAD "  \"data\": {\n    \"path\": $path,\n"
+         "    \"rate\": $samples,  // samples a second; sounds of other rates are resampled\n"
+         "    \"seconds\": $seconds,  // of each sound; longer ones are cut, shorter ones filled with silence\n"
+         "    // What changes sounds while they are learned: decibels, seconds, a deviation:\n"
+         "    // \"augment\": {\"gain\": 6, \"move\": 0.05, \"noise\": 0.01},\n"
+         "    \"place\": \"begin\"  // the part that is taken; or middle\n  },\n\n"
+         "  // Without \"network\" what fits is taken: log_mel, and three convolutions over bands and time.\n"
+         "  // \"network\": [\"log_mel\", {\"conv\": 16}, \"relu\", {\"max_pool\": 2}, {\"conv\": 32}, \"relu\",\n"
+         "  //             \"global_avg_pool\", {\"dense\": \"classes\"}],  // mw help layers\n\n" HOW_LONG TAIL;
+
 /* ---- what the data says ---- */
 
 /* More epochs for few examples: about so many steps in all. */
@@ -239,18 +250,42 @@ static bool look_at_images(new_recipe *r)
     return true;
 }
 
+/* Read as mw train reads them without being told. */
+static bool look_at_sounds(new_recipe *r)
+{
+    char path[PATH_BYTES];
+    mw_sound_options options = mw_sound_defaults();
+    options.bytes_max = 0;
+    mw_dataset *set =
+        mw_dataset_open_sounds(has_entry(r->data, "train", path) ? path : r->data, &options, r->call->err);
+    if (set == NULL)
+        return false;
+    const int64_t examples = mw_dataset_examples(set), length = mw_dataset_column_at(set, 0)->shape.dim[1];
+    put_number(r, "samples", options.rate);
+    snprintf(new_value(r, "seconds")->text, VALUE_BYTES, "%.9g", (double)length / (double)options.rate);
+    put_piece(r, "scores", "\"accuracy,balanced_accuracy,f1_macro,log_loss\"");
+    put_piece(r, "rate", "0.003");
+    put_length(r, examples, examples < 2000 ? 16 : 64, 2000);
+    mw__printable_printf(r->about, sizeof r->about, "%lld sounds to learn from, %zu classes", (long long)examples,
+                         mw_dataset_classes(set, "y").count);
+    mw_dataset_destroy(set);
+    return true;
+}
+
 /* ---- the kinds ---- */
 
 static const struct {
     const char *kind, *data;
     const char *text; /* the template */
     bool (*look)(new_recipe *r);
-    bool is_table; /* --target has an effect */
+    const char *no_target; /* why --target has no effect; NULL: it has one */
 } kinds[] = {
-    {"table", "a .csv, .tsv or .jsonl file", table_template, look_at_table, true},
-    {"sequence", "a table whose rows follow each other in time", sequence_template, look_at_sequence, true},
+    {"table", "a .csv, .tsv or .jsonl file", table_template, look_at_table, NULL},
+    {"sequence", "a table whose rows follow each other in time", sequence_template, look_at_sequence, NULL},
     {"image", "a folder with a folder of pictures for each class, or with IDX files", image_template, look_at_images,
-     false},
+     "on pictures: their folders are the classes"},
+    {"sound", "a folder with a folder of WAV or FLAC files for each class", sound_template, look_at_sounds,
+     "on sounds: their folders are the classes"},
 };
 enum { KINDS = sizeof kinds / sizeof kinds[0] };
 
@@ -323,7 +358,7 @@ int tool_new(const tool_call *call)
     for (size_t i = 0; i < KINDS; i++) {
         if (strcmp(kinds[i].kind, call->arguments[0]) != 0)
             continue;
-        if (!kinds[i].is_table && TOOL_REFUSE("on pictures: their folders are the classes", "target"))
+        if (kinds[i].no_target != NULL && TOOL_REFUSE(kinds[i].no_target, "target"))
             return TOOL_USAGE;
         return make_recipe(&r, i);
     }

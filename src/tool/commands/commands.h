@@ -21,7 +21,7 @@ extern const tool_option tool_info_options[], tool_tensors_options[], tool_conve
 
 /* ---- cmd_new.c ---- */
 
-#define TOOL_NEW_KINDS "table, sequence, image"
+#define TOOL_NEW_KINDS "table, sequence, image, sound"
 
 /* ---- cmd_compare.c ---- */
 

@@ -170,8 +170,9 @@ const tool_command tool_commands[] = {
     {"new", "KIND DATA", 2, 2, "a recipe with comments, for the data that is there",
      "Looks at DATA and writes a recipe for mw train, which runs as it is; its comments say what may be changed. KIND "
      "is "
-     "table (a .csv, .tsv or .jsonl file), sequence (a table whose rows follow each other in time), or image (a folder "
-     "with a folder of pictures for each class, or with IDX files). A file that is there already is not replaced.",
+     "table (a .csv, .tsv or .jsonl file), sequence (a table whose rows follow each other in time), image (a folder "
+     "with a folder of pictures for each class, or with IDX files), or sound (a folder with a folder of WAV or FLAC "
+     "files for each class). A file that is there already is not replaced.",
      tool_new_options, tool_new},
     {"sweep", "CONFIG", 1, 1, "train a recipe with different numbers, and compare",
      "Trains CONFIG of mw train once for each value of --over and each of --seeds, every training in a process of one "
