@@ -4,6 +4,7 @@
 #include "support/page.h"
 #include "tool/shell.h"
 
+#include <math.h>
 #include <millwright/millwright.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -400,6 +401,24 @@ static void test_labels_that_are_too_large_are_refused_by_example(void)
     }
 }
 
+/* Before the first step, by their place. */
+static void test_tensors_with_holes_are_refused_by_element(void)
+{
+    mw_error err = {0};
+    const float x[] = {1, 2, 3, 4, NAN, 6, INFINITY, 8};
+    const double wide[] = {1, 2, 3, 4, 5, 6, 7, -INFINITY};
+    const int64_t y[] = {0, 1, 0, 1};
+    const mw_tensor_values narrow[] = {{"x", MW_F32, MW_SHAPE(4, 2), x}, {"y", MW_I64, MW_SHAPE(4), y}};
+    const mw_tensor_values wider[] = {{"x", MW_F64, MW_SHAPE(4, 2), wide}, {"y", MW_I64, MW_SHAPE(4), y}};
+    mw_tensors_write("holes.npz", narrow, 2, &err);
+    mw_tensors_write("wide.npz", wider, 2, &err);
+    CHECK_OK(err);
+    CHECK_MW(1, NULL, "2 of the 8 elements of \"x\" are not finite, first element 0 of example 2", "train",
+             "labels.json", "--data", "holes.npz", "-q");
+    CHECK_MW(1, NULL, "1 of the 8 elements of \"x\" are not finite, first element 1 of example 3", "train",
+             "labels.json", "--data", "wide.npz", "-q");
+}
+
 static void test_what_is_wrong_with_a_table_names_file_and_line(void)
 {
     static const struct {
@@ -511,6 +530,7 @@ int main(void)
     RUN(test_pictures_are_the_same_when_a_run_goes_on);
     RUN(test_pictures_are_normalized_by_channel);
     RUN(test_labels_that_are_too_large_are_refused_by_example);
+    RUN(test_tensors_with_holes_are_refused_by_element);
     RUN(test_what_is_wrong_with_a_table_names_file_and_line);
     RUN(test_settings_of_data_are_refused_with_their_place);
     RUN(test_layers_that_repeat_have_a_bound);

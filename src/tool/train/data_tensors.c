@@ -3,8 +3,10 @@
 
 #include "tool/fields.h"
 
+#include "base/number/fp16.h"
 #include "base/text/printable.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -148,6 +150,50 @@ static bool add_labels(tensor_list *l)
     return others == 1 ? add_column(l, "y", l->label) : refuse_missing(l, "tensor of labels", "y");
 }
 
+/* ---- numbers that are none ---- */
+
+/* Elements of a file lie where it has them. */
+static double element_of(const mw_column *c, int64_t at)
+{
+    const char *const data = c->data;
+    float narrow;
+    double wide;
+    uint16_t half;
+    switch (c->dtype) {
+    case MW_F32:
+        memcpy(&narrow, data + at * 4, sizeof narrow);
+        return narrow;
+    case MW_F64:
+        memcpy(&wide, data + at * 8, sizeof wide);
+        return wide;
+    case MW_F16:
+        memcpy(&half, data + at * 2, sizeof half);
+        return mw__fp16_to_float(half);
+    default:
+        return 0;
+    }
+}
+
+/* A table has a way to fill its holes; tensors have none, and a step would refuse its batch. */
+static bool check_finite(opening *o, const mw_dataset *set, const char *path)
+{
+    const mw_column *c;
+    for (size_t i = 0; (c = mw_dataset_column_at(set, i)) != NULL; i++) {
+        const int64_t width = mw_shape_count(c->shape), count = c->data != NULL ? width * mw_dataset_examples(set) : 0;
+        int64_t bad = 0, first = 0;
+        for (int64_t at = 0; at < count; at++)
+            if (!isfinite(element_of(c, at)) && bad++ == 0)
+                first = at;
+        if (bad > 0)
+            return data_fail(o->err,
+                             "\"%.200s\": %lld of the %lld elements of \"%.60s\" are not finite, first element %lld of "
+                             "example %lld; fill them, or give the table as CSV, whose holes are filled",
+                             path, (long long)bad, (long long)count, c->name, (long long)(first % width),
+                             (long long)(first / width));
+    }
+    return true;
+}
+
 /* ---- the whole ---- */
 
 /* A name that nothing asks for is a mistake in typing. */
@@ -174,5 +220,8 @@ mw_dataset *data_open_tensors(opening *o, const char *path)
     mw_dataset *opened =
         good ? mw_dataset_open_tensors(l.file != NULL ? path : NULL, l.columns, l.count, o->err) : NULL;
     mw_tensors_destroy(l.file);
-    return opened;
+    if (opened == NULL || check_finite(o, opened, path))
+        return opened;
+    mw_dataset_destroy(opened);
+    return NULL;
 }
