@@ -12,7 +12,7 @@
 #define RECIPE_THREADS_MAX 1024
 #define RECIPE_RATE_MIN    1e-12
 #define RECIPE_RATE_MAX    1e3
-#define RECIPE_LOSSES      "cross_entropy, mse, l1, huber, binary_cross_entropy, focal, dice, quantile, poisson"
+#define RECIPE_LOSSES      "cross_entropy, mse, l1, huber, binary_cross_entropy, focal, dice, quantile, poisson, cosine"
 #define RECIPE_OPTIMIZERS  "adam, adamw, sgd, rmsprop, adagrad, lion, muon"
 #define RECIPE_DEVICES     "auto, cpu, gpu, ane"
 

@@ -180,7 +180,7 @@ static void test_what_the_command_line_meant_is_said_without_the_usage(void)
          "mw: --device gpuu is none of auto, cpu, gpu, ane; did you mean \"gpu\"?\n"},
         {{"train", "--loss", "hubert", "points.csv"},
          "mw: --loss hubert is none of cross_entropy, mse, l1, huber, binary_cross_entropy, focal, dice, quantile, "
-         "poisson; "
+         "poisson, cosine; "
          "did you mean \"huber\"?\n"},
         {{"completion", "bahs"},
          "mw: completion is for bash, zsh and fish, not for \"bahs\"; did you mean \"bash\"?\n"},

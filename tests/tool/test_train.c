@@ -128,6 +128,35 @@ static void test_losses_of_recipes_learn_what_they_are_for(void)
              "points.jsonl");
 }
 
+/* Directions are learned, whatever the lengths. */
+static void test_cosine_learns_directions(void)
+{
+    enum { ROWS = 120, WIDTH = 4 };
+    static float x[ROWS][2], y[ROWS][WIDTH];
+    mw_error err = {0};
+    for (int i = 0; i < ROWS; i++) {
+        const double angle = i * 0.7, length = 1 + i * 37 % 101;
+        x[i][0] = (float)cos(angle);
+        x[i][1] = (float)sin(angle);
+        for (int k = 0; k < WIDTH; k++)
+            y[i][k] = (float)(length * cos(angle - k));
+    }
+    const mw_tensor_values values[] = {{"x", MW_F32, MW_SHAPE(ROWS, 2), x}, {"y", MW_F32, MW_SHAPE(ROWS, WIDTH), y}};
+    mw_tensors_write("turned.npz", values, 2, &err);
+    CHECK_OK(err);
+    folder_put("turned.json", "{\"loss\": \"cosine\", \"network\": [{\"dense\": 4}], \"epochs\": 60, \"batch\": 16,\n"
+                              " \"optimizer\": {\"learning_rate\": 0.02}, \"data\": {\"validation\": 0.2}}");
+    shell_result r = MW("train", "turned.json", "--data", "turned.npz", "--json", "-q");
+    CHECK_INT(r.code, 0);
+    const double loss = number_behind(r.out, "\"loss\": ");
+    check_note(loss >= 0 && loss < 0.01, __FILE__, __LINE__, "%g: %s %s", loss, r.out, r.errs);
+    CHECK(strstr(r.out, "mean_absolute_error") == NULL); /* their lengths are free */
+    shell_free(&r);
+    CHECK_MW(1, NULL, "the loss cosine is of vectors in files of tensors", "train", "--loss", "cosine", "more.csv");
+    folder_put("turned.json", "{\"loss\": \"cosine\", \"network\": [{\"dense\": 1}]}");
+    CHECK_MW(1, NULL, "the loss cosine compares vectors", "train", "turned.json", "--data", "turned.npz");
+}
+
 static void test_muon_is_an_optimizer_of_recipes(void)
 {
     const double loss = loss_with(", \"optimizer\": {\"name\": \"muon\", \"learning_rate\": 0.03, \"momentum\": 0.9, "
@@ -418,6 +447,7 @@ int main(void)
     RUN(test_a_table_becomes_a_model);
     RUN(test_values_are_learned_too);
     RUN(test_losses_of_recipes_learn_what_they_are_for);
+    RUN(test_cosine_learns_directions);
     RUN(test_muon_is_an_optimizer_of_recipes);
     RUN(test_averages_of_a_recipe_are_what_is_measured);
     RUN(test_a_rate_is_found_and_nothing_is_written);

@@ -149,7 +149,7 @@ static const char *find_obstacle(reporting *r)
     const char *loss = find_loss(r);
     r->has_classes = is_one_of(loss, of_classes);
     if (!r->has_classes && !is_one_of(loss, of_numbers)) {
-        snprintf(text, sizeof text, "on a run whose loss is %.60s: it has neither classes nor values", loss);
+        snprintf(text, sizeof text, "on a run whose loss is %.60s: no chart shows what it predicts", loss);
         return text;
     }
     snprintf(text, sizeof text, "without a model: %s is not there", r->model_path);

@@ -36,11 +36,8 @@ static const named_text losses[] = {
     {"focal", "of classes: cross_entropy times (1 - p)^gamma, for rare ones; gamma (2)"},
     {"dice", "of labels: how little those of an example overlap, as the pixels of a mask"},
     {"quantile", "of values: as often above as quantile says; quantile (0.5)"},
-    {"poisson", "of counts: the result is their mean"},
-    {"focal", "of classes: cross_entropy times (1 - p)^gamma; rare classes"},
-    {"dice", "of labels of an example, as of the pixels of a mask: how little they overlap"},
-    {"quantile", "of values: max(q d, (q - 1) d), d = t - y; quantile (0.5)"},
     {"poisson", "of counts: the result is their mean, and its logarithm is learned"},
+    {"cosine", "of vectors in files of tensors: 1 - cos(y, t); their lengths do not count"},
 };
 
 static void print_losses(void)

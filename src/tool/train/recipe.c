@@ -41,8 +41,9 @@ static void offer_keys(const config_node *object, mw__spelling *spelling)
 static const config_keys known_keys = {
     .condition = field_condition, .is_listed = field_has_members, .offer = offer_keys, .owner = field_owner};
 
-const char *const training_losses[] = {"cross_entropy", "mse",  "l1",       "huber",   "binary_cross_entropy",
-                                       "focal",         "dice", "quantile", "poisson", NULL};
+const char *const training_losses[] = {
+    "cross_entropy", "mse",     "l1",     "huber", "binary_cross_entropy", "focal", "dice",
+    "quantile",      "poisson", "cosine", NULL};
 
 /* ---- data ---- */
 

@@ -16,7 +16,8 @@ typedef enum recipe_loss {
     RECIPE_FOCAL,
     RECIPE_DICE,
     RECIPE_QUANTILE,
-    RECIPE_POISSON
+    RECIPE_POISSON,
+    RECIPE_COSINE
 } recipe_loss;
 
 /* What a loss is of; of values otherwise. */

@@ -133,6 +133,22 @@ static bool make_class_loss(training *t)
 
 /* ---- values ---- */
 
+/* Directions: a table scales each of its targets by itself, which turns them. */
+static bool check_vectors(training *t, mw_shape shape)
+{
+    if (t->loss_kind != RECIPE_COSINE)
+        return true;
+    if (t->data.encoder != NULL)
+        return training_fail(
+            t, MW_ERROR_ARGUMENT,
+            "the loss cosine is of vectors in files of tensors (.npz, .safetensors), not of fields of a "
+            "table: mse takes them");
+    return (shape.rank == 2 && shape.dim[1] > 1) ||
+           training_fail(t, MW_ERROR_SHAPE,
+                         "the loss cosine compares vectors, and the network gives one number of an "
+                         "example: a last layer with as many units as the target has numbers");
+}
+
 static mw_tensor *value_loss(training *t, mw_tensor *values, mw_tensor *y)
 {
     switch (t->loss_kind) {
@@ -148,6 +164,8 @@ static mw_tensor *value_loss(training *t, mw_tensor *values, mw_tensor *y)
         return mw_binary_cross_entropy(values, t->y, NULL);
     case RECIPE_DICE:
         return mw_dice(mw_sigmoid(values), t->y, MW_AXES(1), 1.0f);
+    case RECIPE_COSINE:
+        return mw_cosine_embedding(values, y, mw_fill(t->graph, MW_F32, MW_SHAPE(t->batch), 1.0), 0.0f);
     default:
         return mw_mse(values, y);
     }
@@ -159,11 +177,13 @@ static bool make_value_loss(training *t)
     mw_tensor *values = network_flat(t->scaled != NULL ? t->scaled : t->out);
     if (mw_tensor_dtype(values) == MW_F16)
         values = mw_cast(values, MW_F32);
+    if (!check_vectors(t, mw_tensor_shape(values)))
+        return false;
     t->y = mw_input(t->graph, t->label, MW_F32, mw_tensor_shape(values));
     mw_tensor *y = training_scaled_target(t);
     t->loss = value_loss(t, values, y);
     mw_tensor *in_unit = t->loss_kind == RECIPE_POISSON ? mw_exp(values) : training_in_unit(t, values);
-    if (t->loss_kind != RECIPE_L1 && !recipe_has_labels(t->loss_kind))
+    if (t->loss_kind != RECIPE_L1 && t->loss_kind != RECIPE_COSINE && !recipe_has_labels(t->loss_kind))
         t->metric = mw_name(mw_l1(in_unit, training_target_in_unit(t)),
                             training_free_name(t->graph, "mean_absolute_error", false, name, sizeof name));
     return true;
