@@ -7,7 +7,8 @@
 #include "view/report.h"
 
 typedef struct mw__numbers_chart {
-    const char *title, *x_name, *y_name; /* without markup; foreign text in them is escaped */
+    const char *title, *x_name, *y_name;
+    const char *x_of, *y_of; /* foreign text behind the names of the axes, or NULL */
     double x_low, x_high, y_low, y_high;
     mw__plot_scale x, y; /* made by mw__numbers_begin */
 } mw__numbers_chart;

@@ -5,20 +5,23 @@
 #include "view/summary.h"
 
 #include <math.h>
-#include <stdio.h>
+#include <string.h>
 
 enum { WIDTH = 304, HEIGHT = 290, LEFT = 58, RIGHT = 14, TOP = 46, BOTTOM = 36, DRAWN_MAX = 400, BINS = 24 };
 
 /* ---- a chart ---- */
 
-static void put_words(double x, double y, const char *look, const char *words, double size, mw__text *out)
+static void put_words(double x, double y, const char *look, const char *words, const char *of, mw__text *out)
 {
+    const size_t room = mw__view_text_capacity(WIDTH - LEFT - RIGHT, 10), used = strlen(words) + 1;
     mw__text_puts(out, "<text");
     mw__put_attribute(out, "x", x);
     mw__put_attribute(out, "y", y);
-    mw__put_attribute(out, "font-size", size);
-    mw__text_printf(out, " %s>", look);
-    mw__put_escaped(out, words, mw__view_text_capacity(WIDTH - LEFT - RIGHT, size));
+    mw__text_printf(out, " %s>%s", look, words);
+    if (of != NULL && room > used) {
+        mw__text_puts(out, " ");
+        mw__put_escaped(out, of, room - used);
+    }
     mw__text_puts(out, "</text>\n");
 }
 
@@ -30,10 +33,10 @@ void mw__numbers_begin(mw__numbers_chart *c, mw__text *out)
                     "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"mw-plot\" role=\"img\" width=\"%d\" "
                     "height=\"%d\" viewBox=\"0 0 %d %d\">\n",
                     WIDTH, HEIGHT, WIDTH, HEIGHT);
-    put_words(LEFT, 16, "font-weight=\"bold\"", c->title, 12, out);
-    put_words(LEFT, 32, "class=\"dim\"", c->y_name, 10, out);
+    put_words(LEFT, 16, "font-size=\"12\" font-weight=\"bold\"", c->title, NULL, out);
+    put_words(LEFT, 32, "font-size=\"10\" class=\"dim\"", c->y_name, c->y_of, out);
     mw__put_axes(&c->x, &c->y, out);
-    put_words(WIDTH - RIGHT, HEIGHT - 6, "class=\"dim\" text-anchor=\"end\"", c->x_name, 10, out);
+    put_words(WIDTH - RIGHT, HEIGHT - 6, "font-size=\"10\" class=\"dim\" text-anchor=\"end\"", c->x_name, c->x_of, out);
 }
 
 void mw__numbers_guide(const mw__numbers_chart *c, double x0, double y0, double x1, double y1, mw__text *out)
@@ -132,17 +135,16 @@ static void put_figures(const value_sums *s, mw__text *out)
 
 static void put_scatter(const value_sums *s, mw__text *out)
 {
-    char x_name[96], y_name[96];
     const size_t every = drawn_every(s->n->count);
     mw__numbers_chart c = {.title = "Predicted over true",
-                           .x_name = x_name,
-                           .y_name = y_name,
+                           .x_name = "true",
+                           .y_name = "predicted",
+                           .x_of = s->name,
+                           .y_of = s->name,
                            .x_low = s->low,
                            .x_high = s->high,
                            .y_low = s->low,
                            .y_high = s->high};
-    snprintf(x_name, sizeof x_name, "true %.80s", s->name);
-    snprintf(y_name, sizeof y_name, "predicted %.80s", s->name);
     mw__numbers_begin(&c, out);
     const double low = fmax(c.x.low, c.y.low), high = fmin(c.x.high, c.y.high);
     mw__numbers_guide(&c, low, low, high, high, out);
@@ -181,17 +183,16 @@ static void put_bar(const mw__numbers_chart *c, size_t bin, size_t count, mw__te
 
 static void put_errors(const value_sums *s, mw__text *out)
 {
-    char x_name[96];
     size_t counts[BINS] = {0}, most;
     const mw__plot_scale x = mw__plot_scale_make(s->error_low, s->error_high, false, 0, WIDTH - LEFT - RIGHT, 70);
     count_errors(s, &x, counts, &most);
     mw__numbers_chart c = {.title = "Residuals",
-                           .x_name = x_name,
+                           .x_name = "predicted - true",
+                           .x_of = s->name,
                            .y_name = "examples",
                            .x_low = x.low,
                            .x_high = x.high,
                            .y_high = (double)most};
-    snprintf(x_name, sizeof x_name, "predicted - true %.70s", s->name);
     mw__numbers_begin(&c, out);
     for (size_t i = 0; i < BINS; i++)
         if (counts[i] > 0)

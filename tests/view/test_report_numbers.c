@@ -99,6 +99,21 @@ static void test_values_are_drawn_beside_what_is_true(void)
     mw_string_free(page);
 }
 
+/* A long name is cut between letters, and no byte of one is left over. */
+static void test_long_names_are_cut_between_letters(void)
+{
+    static const float values[] = {1, 2, 3};
+    char name[400] = "";
+    for (int i = 0; i < 40; i++) {
+        strcat(name, i % 3 == 0 ? "價" : i % 3 == 1 ? "ä<" : "x&");
+        const mw_report_numbers numbers = {name, false, values, values, 3};
+        char *page = print_page(&numbers, 1);
+        CHECK(page != NULL && strstr(page, "\\x") == NULL);
+        CHECK_INT(check_charts(page), 2);
+        mw_string_free(page);
+    }
+}
+
 /* One example, all alike, of any size. */
 static void test_odd_values_are_drawn_as_well(void)
 {
@@ -273,6 +288,7 @@ int main(void)
     if (!folder_enter(folder))
         return 1;
     RUN(test_values_are_drawn_beside_what_is_true);
+    RUN(test_long_names_are_cut_between_letters);
     RUN(test_odd_values_are_drawn_as_well);
     RUN(test_probabilities_have_curves);
     RUN(test_one_kind_has_no_curves);
