@@ -79,12 +79,12 @@ for source in $sources; do
 done
 LD_LIBRARY_PATH=$lib "$work/smoke"
 "$work/smoke_static"
-# A static program has what it trains with, and not the formats that it never writes. 620,000 bytes of its text are
-# straight-line code of batch norms, for each instruction set, Winograd's convolutions, int8, pooling by lanes, and programs
-# for several sizes over one state.
+# A static program has what it trains with, and not the formats that it never writes. 720,000 bytes of its text are
+# straight-line code of batch norms, for each instruction set, Winograd's convolutions, int8 (codes in quads, sums and means
+# of codes), pooling by lanes, and programs for several sizes over one state.
 if [ -f "$work/mnist_mlp_static" ]; then
     text=$(size "$work/mnist_mlp_static" | awk 'NR == 2 { print $1 }')
-    [ "$text" -le 4800000 ] || fail "the static MNIST program has $text bytes of text, more than 4,800,000"
+    [ "$text" -le 5000000 ] || fail "the static MNIST program has $text bytes of text, more than 5,000,000"
     ! nm "$work/mnist_mlp_static" | grep -qE ' mw__(onnx|coreml)_write$' || fail "the static MNIST program has writers of ONNX or Core ML"
 fi
 

@@ -162,7 +162,8 @@ static void fill_numbers(const mw__int8_product_match *m, mean_block *b)
     b->zero = mw__int8_unsigned(mw__dtype_of(m->x), m->x_zero), b->y_zero = m->y_zero;
     b->low = (float)(m->low - m->y_zero), b->high = (float)(m->high - m->y_zero);
     b->flip = mw__int8_flip_of(m, m->x), b->quads = mw__int8_in_quads(m, m->x);
-    mw__arg_bool(m->op, "exclude_padding_from_average", &b->inside);
+    if (mw__op_is(m->op, "avg_pool"))
+        mw__arg_bool(m->op, "exclude_padding_from_average", &b->inside);
 }
 
 mw_status mw__plan_int8_mean(mw__planner *planner, const mw__int8_mean_match *match, mw_error *err)
