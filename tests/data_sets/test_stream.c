@@ -23,7 +23,7 @@ static void put_table(const char *path, int rows)
     fclose(file);
 }
 
-static mw_table_encoder *fit(const char *target, mw_error *err)
+static mw_table_encoder *fit_encoder(const char *target, mw_error *err)
 {
     mw_table_fit_options options = mw_table_fit_defaults("people.csv", target);
     const mw_field_setting settings[] = {{.name = "name", .kind = MW_FIELD_IGNORED}};
@@ -64,7 +64,7 @@ static void test_pieces_are_the_table(void)
 {
     static const int64_t pieces[] = {1, 7, 100, 101, 65536};
     mw_error err = {0};
-    mw_table_encoder *encoder = fit("kind", &err);
+    mw_table_encoder *encoder = fit_encoder("kind", &err);
     mw_dataset *whole = mw_table_encoder_open(encoder, "people.csv", NULL, &err);
     REQUIRE(whole != NULL);
     for (size_t i = 0; i < sizeof pieces / sizeof *pieces; i++) {
@@ -97,7 +97,7 @@ static void test_values_have_their_own_unit(void)
 {
     mw_error err = {0};
     int64_t done = 0;
-    mw_table_encoder *encoder = fit("price", &err);
+    mw_table_encoder *encoder = fit_encoder("price", &err);
     mw_table_stream_options options = mw_table_stream_defaults("people.csv", check_prices, &done);
     options.with_target = true;
     mw_table_encoder_stream(encoder, &options, &err);
@@ -117,7 +117,7 @@ static void check_stream_refused(const char *path, bool with_target, const char 
 {
     mw_error err = {0}, fine = {0};
     int64_t done = 0;
-    mw_table_encoder *encoder = fit("kind", &fine);
+    mw_table_encoder *encoder = fit_encoder("kind", &fine);
     mw_table_stream_options options = mw_table_stream_defaults(path, count_rows, &done);
     options.with_target = with_target;
     options.rows = 10;

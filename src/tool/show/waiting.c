@@ -122,7 +122,7 @@ static bool begin(const tool_call *call)
     return true;
 }
 
-static void start(void) { waiting.running = pthread_create(&waiting.thread, NULL, write_lines, NULL) == 0; }
+static void start_thread(void) { waiting.running = pthread_create(&waiting.thread, NULL, write_lines, NULL) == 0; }
 
 /* ---- what is waited for ---- */
 
@@ -138,7 +138,7 @@ void tool_waiting_read(const tool_call *call, const char *path)
     waiting.all = stat(path, &entry) == 0 && S_ISREG(entry.st_mode) ? (double)entry.st_size : 0;
     waiting.all *= tool_is_table(path) ? TABLE_READS : 1;
     waiting.first = waiting.all > 0 ? bytes_read() : 0;
-    start();
+    start_thread();
 }
 
 static void count_pass(void *user, const mw_pass *pass)
@@ -169,5 +169,5 @@ void tool_waiting_compile(const tool_call *call, mw_compile_options *options)
     snprintf(waiting.what, sizeof waiting.what, "compiling");
     waiting.reads = false;
     waiting.all = tool_pass_count();
-    start();
+    start_thread();
 }

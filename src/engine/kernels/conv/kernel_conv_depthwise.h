@@ -1,6 +1,6 @@
 /* Planes of convolutions whose groups have one input channel, or few output channels: copied into frames, or read where
- * they lie. What is
- * computed with them is in kernel_conv_depthwise.c, and by the weight in kernel_conv_depthwise_dweight.c. */
+ * they lie. kernel_conv_depthwise_choice.c says which are taken, kernel_conv_depthwise.c computes with them, and
+ * kernel_conv_depthwise_dweight.c computes the gradient by the weight. */
 #ifndef MW__ENGINE_KERNELS_KERNEL_CONV_DEPTHWISE_H
 #define MW__ENGINE_KERNELS_KERNEL_CONV_DEPTHWISE_H
 
